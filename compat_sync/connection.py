@@ -1,0 +1,187 @@
+"""The core's Connection over Django's own connection of an alias; its coroutines never suspend.
+
+It joins whatever is open: autocommit, `atomic()`, or a transaction by hand. Nothing about Django's connection is
+configured here, and no connection is opened that Django would not open itself.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from django.db import Error, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from compat_sync.connection_errors import REFUSED_BY_DRIVER, Scene, meaning_of
+from oxpull_async.db.contract import MAX_BATCH_BYTES, Dialect, Row, Scalar
+from oxpull_async.db.statements import FORMAT, load_statement
+from oxpull_async.domain.errors import ConnectionLost, DatabaseTrouble, UsageError
+from oxpull_async.drivers.dialects import MYSQL, POSTGRES, SQLITE
+
+if TYPE_CHECKING:
+    from django.db.transaction import Atomic
+
+__all__ = ["DjangoConnection"]
+
+_DIALECTS = {"postgresql": POSTGRES, "mysql": MYSQL, "sqlite": SQLITE}
+_PACKET_SHARE = 4
+_UUID_SORTS = (10, 11, 5)
+
+
+class DjangoConnection:
+    """A Connection over `django.db.connections[alias]` of whichever thread uses it."""
+
+    __slots__ = ("alias", "clock_offset")
+
+    def __init__(self, alias: str, *, clock_offset: float = 0.0) -> None:
+        self.alias = alias
+        self.clock_offset = clock_offset
+
+    @property
+    def dialect(self) -> Dialect:
+        """The SQL this connection speaks."""
+        vendor = self._django.vendor
+        if vendor not in _DIALECTS:
+            raise UsageError(
+                f"DATABASES[{self.alias!r}] is a {vendor} database, and tasks are kept in {', '.join(_DIALECTS)} only: "
+                "name another alias"
+            )
+        return _DIALECTS[vendor]
+
+    @property
+    def max_batch_bytes(self) -> int:
+        """How many bytes of values one statement should carry at most."""
+        return _packet_limit(self._django) if self.dialect is MYSQL else MAX_BATCH_BYTES
+
+    async def fetch(self, statement: str, /, **values: Scalar) -> Sequence[Row]:
+        """Run a statement and return its rows."""
+        sql, bound = self._prepare(statement, values)
+        with _translated(self._django) as django, django.cursor() as cursor:
+            cursor.execute(sql, bound)
+            rows: Sequence[Row] = cursor.fetchall()
+            return rows
+
+    async def fetchrow(self, statement: str, /, **values: Scalar) -> Row | None:
+        """Run a statement and return its first row, or None."""
+        rows = await self.fetch(statement, **values)
+        return rows[0] if rows else None
+
+    async def execute(self, statement: str, /, **values: Scalar) -> int:
+        """Run a statement and return how many rows it matched."""
+        sql, bound = self._prepare(statement, values)
+        with _translated(self._django) as django, django.cursor() as cursor:
+            cursor.execute(sql, bound)
+            matched: int = cursor.rowcount
+            return max(matched, 0)
+
+    def transaction(self) -> AbstractAsyncContextManager[None]:
+        """Open a transaction for the block, or a savepoint inside one that is open."""
+        return _Block(self._django)
+
+    def after_commit(self, callback: Callable[[], None], /) -> None:
+        """Call `callback` when the outermost transaction has committed, at once if none is open.
+
+        Where the caller commits by hand (autocommit is off) the commit cannot be seen, and nothing is called.
+        """
+        django = self._django
+        if django.in_atomic_block or django.get_autocommit():
+            transaction.on_commit(callback, using=self.alias, robust=True)
+
+    async def run_script(self, sql: str, /) -> None:
+        """Run one statement of a schema file, which takes no values."""
+        with _translated(self._django) as django, django.cursor() as cursor:
+            cursor.execute(sql)
+
+    async def uuid_type(self) -> str:
+        """Return the column type that ids have on this server, which is what Django's UUIDField would create.
+
+        Raises: DatabaseTrouble where the server's uuid type does not sort by time.
+        """
+        with _translated(self._django):
+            django: Any = self._django
+            uuid_type = str(django.data_types["UUIDField"])
+            if self.dialect is MYSQL and uuid_type == "uuid" and django.mysql_version < _UUID_SORTS:
+                raise DatabaseTrouble(
+                    "MariaDB 10.7 to 10.11.4 has a uuid type that does not sort by time: upgrade it to 10.11.5"
+                )
+            return uuid_type
+
+    @property
+    def _django(self) -> BaseDatabaseWrapper:
+        return connections[self.alias]
+
+    def _prepare(self, name: str, values: dict[str, Scalar]) -> tuple[str, list[Scalar]]:
+        statement = load_statement(self.dialect.name, name, FORMAT)
+        return statement.sql, statement.bind(values, self.clock_offset)
+
+
+class _Block:
+    """One `atomic()` as an asynchronous block whose own errors are translated; the body's errors pass as they are."""
+
+    __slots__ = ("_atomic", "_django")
+
+    def __init__(self, django: BaseDatabaseWrapper) -> None:
+        self._django = django
+        self._atomic: Atomic = transaction.atomic(using=django.alias)
+
+    async def __aenter__(self) -> None:
+        with _translated(self._django), _writing_first(self._django):
+            self._atomic.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with _translated(self._django):
+            self._atomic.__exit__(kind, error, trace)
+
+
+@contextmanager
+def _translated(django: BaseDatabaseWrapper) -> Generator[BaseDatabaseWrapper]:
+    """Turn what Django and the driver raise into the core's errors, and let go of a connection that broke."""
+    connected = django.connection is not None
+    try:
+        yield django
+    except (Error, *REFUSED_BY_DRIVER) as error:
+        meaning = meaning_of(error, _scene(django, connected=connected))
+        if isinstance(meaning, ConnectionLost):
+            django.close_if_unusable_or_obsolete()
+        raise meaning from error
+
+
+def _scene(django: BaseDatabaseWrapper, *, connected: bool) -> Scene:
+    in_transaction = django.in_atomic_block or not django.autocommit
+    return Scene(django.vendor, connected, in_transaction, savepoint=any(django.savepoint_ids))
+
+
+@contextmanager
+def _writing_first(django: BaseDatabaseWrapper) -> Generator[None]:
+    """Let an outermost SQLite transaction of ours take the write lock as it begins.
+
+    Django begins DEFERRED unless told otherwise; the first write after a read then fails at once, however long the
+    timeout, if anybody else has written meanwhile.
+    """
+    if django.vendor != "sqlite" or django.in_atomic_block or getattr(django, "transaction_mode", "") is not None:
+        yield
+        return
+    vars(django)["transaction_mode"] = "IMMEDIATE"
+    try:
+        yield
+    finally:
+        vars(django)["transaction_mode"] = None
+
+
+_packet_limits: WeakKeyDictionary[BaseDatabaseWrapper, tuple[int, int]] = WeakKeyDictionary()
+
+
+def _packet_limit(django: BaseDatabaseWrapper) -> int:
+    """Return the size that a quarter of the server's largest packet sets, asked once per server connection."""
+    with _translated(django):
+        django.ensure_connection()
+        asked, limit = _packet_limits.get(django, (0, 0))
+        if asked != id(django.connection):
+            with django.cursor() as cursor:
+                cursor.execute("SELECT @@max_allowed_packet")
+                limit = min(MAX_BATCH_BYTES, int(cursor.fetchone()[0]) // _PACKET_SHARE)
+            _packet_limits[django] = (id(django.connection), limit)
+    return limit

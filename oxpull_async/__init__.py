@@ -1,0 +1,26 @@
+"""Async tasks whose queue is the database you already have.
+
+PostgreSQL, MySQL, MariaDB or SQLite.
+"""
+
+from oxpull_async.app.oxpull import Oxpull
+from oxpull_async.app.result import TaskResult
+from oxpull_async.app.task import Call, Task
+from oxpull_async.domain.record import TaskError, TaskStatus
+from oxpull_async.domain.retry import Exponential, Retry, Snooze
+from oxpull_async.runtime.context import TaskContext
+from oxpull_async.runtime.worker import Worker
+
+__all__ = [
+    "Call",
+    "Exponential",
+    "Oxpull",
+    "Retry",
+    "Snooze",
+    "Task",
+    "TaskContext",
+    "TaskError",
+    "TaskResult",
+    "TaskStatus",
+    "Worker",
+]

@@ -1,0 +1,1 @@
+"""What users hold: Oxpull, its tasks, transactions and results."""

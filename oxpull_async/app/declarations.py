@@ -1,0 +1,66 @@
+"""Declaring tasks on an Oxpull: over functions, or by name only."""
+
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
+
+from oxpull_async.app.task import (
+    CallKeywords,
+    CoroutineTask,
+    Declare,
+    DeclareWithContext,
+    FunctionTask,
+    Task,
+    TaskKeywords,
+    changed_options,
+    declare_task,
+)
+from oxpull_async.domain.errors import InvalidTask
+from oxpull_async.domain.settings import Settings, refuse_unknown
+from oxpull_async.domain.task import checked_task_path
+
+if TYPE_CHECKING:
+    from oxpull_async.app.oxpull import Oxpull
+
+
+class Declarations:
+    """The declaring half of Oxpull."""
+
+    settings: Settings
+    tasks: dict[str, Task[..., Any]]
+
+    @overload
+    def task[**P, R](  # type: ignore[overload-overlap] # a coroutine function is a callable too; the first match wins
+        self, function: Callable[P, Coroutine[Any, Any, R]], /
+    ) -> CoroutineTask[P, R]: ...
+    @overload
+    def task[**P, R](self, function: Callable[P, R], /) -> FunctionTask[P, R]: ...
+    @overload
+    def task(self, *, takes_context: Literal[True], **options: Unpack[TaskKeywords]) -> DeclareWithContext: ...
+    @overload
+    def task(self, *, takes_context: Literal[False] = False, **options: Unpack[TaskKeywords]) -> Declare: ...
+    def task(self, *function: Any, takes_context: bool = False, **options: Any) -> Any:
+        """Declare a function as a task of this queue.
+
+        Options: `queue_name`, `priority` (-100..100), `max_attempts` (1..32767), `timeout` (seconds or timedelta),
+        `backoff` (Exponential, list of seconds or callable over the attempt's number), `retry_on`, `fail_on`
+        (exception classes), `takes_context` (the function takes a TaskContext first).
+
+        Raises: InvalidTask for a value out of range, TypeError for an unknown option.
+        """
+
+        def declare(function: Callable[..., Any]) -> Task[..., Any]:
+            task = declare_task(
+                cast("Oxpull", self), function, cast("TaskKeywords", options), takes_context=takes_context
+            )
+            self.tasks[task.path] = task
+            return task
+
+        return declare(*function) if function else declare
+
+    def remote(self, path: str, **options: Unpack[CallKeywords]) -> Task[..., Any]:
+        """Return a task known by its dotted path only, to be run by a worker that has its code."""
+        refuse_unknown("remote()", options.keys(), CallKeywords.__annotations__)
+        if not all(part.isidentifier() for part in path.split(".")) or "." not in path:
+            raise InvalidTask(f"{path!r} is no dotted path to a task, like 'shop.tasks.send_invoice'")
+        changed = changed_options(self.settings.defaults, options, self.settings.queues)
+        return Task(cast("Oxpull", self), checked_task_path(path), changed, body=None)

@@ -1,0 +1,52 @@
+"""From a URL to a database: the one place that knows which driver serves which scheme."""
+
+import os
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from oxpull_async.db.contract import Database
+from oxpull_async.domain.errors import UsageError
+from oxpull_async.domain.settings import SettingsKeywords
+from oxpull_async.drivers.url import DatabaseUrl, parse_url
+
+ENVIRONMENT = "OXPULL_DATABASE_URL"
+_DRIVERS = {
+    "postgres": ("oxpull_async.drivers.asyncpg", "AsyncpgDatabase"),
+    "mysql": ("oxpull_async.drivers.aiomysql", "AiomysqlDatabase"),
+    "sqlite": ("oxpull_async.drivers.aiosqlite", "AiosqliteDatabase"),
+}
+
+
+def open_database(url: str | None, settings: SettingsKeywords) -> Database:
+    """Return the database of a URL, by default that of OXPULL_DATABASE_URL.
+
+    Nothing is connected yet.
+
+    Raises: UsageError for a missing or malformed URL, or when the driver's library is not installed.
+    """
+    text = url or os.environ.get(ENVIRONMENT)
+    if not text:
+        raise UsageError(f"no database: pass a URL to Oxpull(…) or set {ENVIRONMENT}, for example sqlite:///tasks.db")
+    parsed = with_options(parse_url(text), settings)
+    try:
+        return _driver(parsed)
+    except ImportError as missing:
+        raise UsageError(
+            f"the driver for {parsed.masked} is not installed ({missing.name}): install oxpull-async[{parsed.family}]"
+        ) from missing
+
+
+def with_options(url: DatabaseUrl, settings: SettingsKeywords) -> DatabaseUrl:
+    """Return the URL with Oxpull's pool and pooler settings where it says none itself."""
+    given: dict[str, Any] = {}
+    for name in ("pool_size", "pooler", "listen_url"):
+        if name in settings and name not in url.options:
+            given[name] = settings[name]
+    return replace(url, options={**given, **url.options}) if given else url
+
+
+def _driver(url: DatabaseUrl) -> Database:
+    module, name = _DRIVERS[url.family]
+    database: Database = getattr(import_module(module), name)(url)
+    return database

@@ -1,0 +1,130 @@
+"""Oxpull: settings, database and tasks of one queue, put together."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, Self, Unpack
+
+from oxpull_async.app.declarations import Declarations
+from oxpull_async.app.enqueuer import Enqueuer, return_decoder
+from oxpull_async.app.open_database import open_database
+from oxpull_async.app.operations import Operations, checked_id
+from oxpull_async.app.result import TaskResult
+from oxpull_async.app.task import Call, Task
+from oxpull_async.app.transactions import Transaction, joined_transaction, own_transaction
+from oxpull_async.app.wakeups import Wakeups
+from oxpull_async.domain.errors import TaskResultDoesNotExist
+from oxpull_async.domain.record import TaskRecord
+from oxpull_async.domain.settings import Settings, SettingsKeywords
+from oxpull_async.runtime.repeat import repeat
+from oxpull_async.store import results, schema
+
+
+class Oxpull(Declarations, Operations):
+    """A task queue in your database.
+
+    `url` is postgresql://…, mysql://… or sqlite:///…, by default OXPULL_DATABASE_URL. Keywords: `queues` (names that
+    are allowed; none given: any), `max_attempts`, `backoff`, `timeout` (defaults of its tasks), `max_payload_bytes`,
+    `lease_seconds`, `pool_size`, `pooler` ("transaction" behind pgbouncer), `listen_url`, `alias`.
+
+    Raises: UsageError or InvalidTask for a value out of range, TypeError for an unknown keyword.
+    """
+
+    def __init__(self, url: str | None = None, **settings: Unpack[SettingsKeywords]) -> None:
+        self.settings = Settings.of(settings)
+        self.database = open_database(url, settings)
+        self.wakeups = Wakeups(self.database)
+        self.enqueuer = Enqueuer(self)
+        self.tasks: dict[str, Task[..., Any]] = {}
+        self._installation: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<Oxpull {self.database.label}>"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @asynccontextmanager
+    async def lifespan(self, _app: object = None) -> AsyncIterator[None]:
+        """Open and close with an ASGI application: `Starlette(lifespan=ox.lifespan)`."""
+        async with self:
+            yield
+
+    async def close(self) -> None:
+        """Send what is still to be announced and close the pool of the running event loop."""
+        await self.wakeups.flush()
+        await self.database.close()
+
+    async def migrate(self) -> list[str]:
+        """Bring the database to this version's schema, safely; returns what was applied."""
+        uuid_type = await self.database.uuid_type()
+        applied = await repeat(self.database, lambda conn: schema.migrate(conn, uuid_type))
+        return [migration.name for migration in applied]
+
+    async def check_schema(self) -> None:
+        """Raise NotMigrated or SchemaTooNew unless the database has this version's schema."""
+        uuid_type = await self.database.uuid_type()
+        schema.require_current(await repeat(self.database, lambda conn: schema.read_schema(conn, uuid_type)))
+
+    async def enqueue(self, task: Task[..., Any] | str, /, *args: Any, **kwargs: Any) -> TaskResult[Any]:
+        """Store a call of a task, given itself or by its path; the other arguments are its own."""
+        if isinstance(task, str):
+            task = self.tasks.get(task) or self.remote(task)
+        return await self.enqueuer.enqueue(Call(task, args, kwargs))
+
+    async def enqueue_many(self, calls: Sequence[Call[Any]]) -> list[TaskResult[Any]]:
+        """Store calls, also of different tasks, all or none; results in their order.
+
+        Raises: InvalidArguments or InvalidTask naming the first bad call by its position; nothing is written.
+        """
+        return await self.enqueuer.enqueue_many(calls)
+
+    async def get_result(self, id_: str) -> TaskResult[Any]:
+        """Return the handle of a stored task, or raise TaskResultDoesNotExist."""
+        return self.result_of(await self.read(id_))
+
+    async def list_results(self, wanted: results.TaskFilter) -> list[TaskResult[Any]]:
+        """Return the newest tasks that match, newest first."""
+        records = await self.operate(lambda conn: results.list_tasks(conn, self.settings.alias, wanted))
+        return [self.result_of(record) for record in records]
+
+    async def read(self, id_: str) -> TaskRecord:
+        """Return the stored record of a task; raises TaskResultDoesNotExist."""
+        checked = checked_id(id_)
+        record = await self.operate(lambda conn: results.get_task(conn, checked))
+        if record is None or record.backend_alias != self.settings.alias:
+            raise TaskResultDoesNotExist(f"no task has the id {checked}")
+        return record
+
+    def transaction(self) -> AbstractAsyncContextManager[Transaction]:
+        """Open a transaction that enqueues in the block join; nested, a savepoint.
+
+        It belongs to the asyncio task that enters it; an enqueue in a child task meanwhile raises TransactionElsewhere.
+        """
+        return own_transaction(self)
+
+    def join(self, connection: object) -> AbstractAsyncContextManager[Transaction]:
+        """Let enqueues in the block join your connection's transaction; its end stays yours.
+
+        Takes an asyncpg, aiomysql or aiosqlite connection, or an SQLAlchemy AsyncConnection or AsyncSession.
+
+        Raises: TransactionNotOpen on an autocommitting connection, WrongDatabase on one to another database.
+        """
+        return joined_transaction(self, connection)
+
+    async def installation(self) -> str:
+        """Return the id that tells this database from every other."""
+        if self._installation is None:
+            self._installation = await repeat(self.database, schema.installation)
+        return self._installation
+
+    def on_wake(self, callback: Callable[[str], None]) -> Callable[[], None]:
+        """Call `callback` with the queue's name at every enqueue here; returns what ends that."""
+        return self.wakeups.subscribe(callback)
+
+    def result_of(self, record: TaskRecord) -> TaskResult[Any]:
+        """Return the handle for a record that was read already."""
+        task = self.tasks.get(record.task_path)
+        return TaskResult(self, record, decode=return_decoder(None if task is None else task.body))

@@ -1,0 +1,224 @@
+"""Tasks as users declare and call them."""
+
+import inspect
+import sys
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, Protocol, TypedDict, Unpack, overload
+
+from oxpull_async.domain.annotations import ArgumentCodec
+from oxpull_async.domain.durations import Duration
+from oxpull_async.domain.errors import InvalidTask
+from oxpull_async.domain.retry import Backoff, RetryPolicy, checked_backoff
+from oxpull_async.domain.settings import refuse_unknown
+from oxpull_async.domain.task import (
+    Body,
+    TaskOptions,
+    checked_max_attempts,
+    checked_priority,
+    checked_queue,
+    checked_run_after,
+    checked_task_path,
+    checked_timeout,
+)
+
+if TYPE_CHECKING:
+    from oxpull_async.app.oxpull import Oxpull
+    from oxpull_async.app.result import TaskResult
+    from oxpull_async.runtime.context import TaskContext
+
+
+class CallKeywords(TypedDict, total=False):
+    """What `using` may change for a call."""
+
+    queue_name: str
+    priority: int
+    run_after: datetime | None
+    max_attempts: int
+    timeout: Duration | None
+
+
+class PolicyKeywords(TypedDict, total=False):
+    """What a declaration may say about failures."""
+
+    backoff: Backoff
+    retry_on: type[BaseException] | tuple[type[BaseException], ...]
+    fail_on: type[BaseException] | tuple[type[BaseException], ...]
+
+
+class TaskKeywords(PolicyKeywords, total=False):
+    """What a declaration may say."""
+
+    queue_name: str
+    priority: int
+    max_attempts: int
+    timeout: Duration | None
+
+
+@dataclass(frozen=True, slots=True)
+class Call[R]:
+    """A task with arguments, not yet stored; made by `task.call(…)`, taken by `enqueue_many`."""
+
+    task: "Task[..., R]"
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+class Task[**P, R]:
+    """A declared callable with its options; immutable, `using` makes changed copies.
+
+    A task known by name only (`ox.remote`) has no function and no codec: its arguments must be plain JSON.
+    """
+
+    def __init__(self, ox: "Oxpull", path: str, options: TaskOptions, body: Body | None) -> None:
+        self.ox = ox
+        self.path = path
+        self.options = options
+        self.body = body
+
+    def __repr__(self) -> str:
+        return f"<Task {self.path} on queue {self.options.queue_name!r}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function itself, here and now; nothing is stored."""
+        if self.body is None:
+            raise InvalidTask(f"{self.path} is known by name only here, so it can be enqueued but not called")
+        return self.body.function(*args, **kwargs)
+
+    def using(self, **changes: Unpack[CallKeywords]) -> "Task[P, R]":
+        """Return a copy with other options for the calls made through it.
+
+        `priority` is -100..100, `run_after` an aware datetime, `timeout` seconds or timedelta (None: no limit).
+
+        Raises: InvalidTask for a value out of range, TypeError for an unknown option.
+        """
+        refuse_unknown("using()", changes.keys(), CallKeywords.__annotations__)
+        return type(self)(
+            self.ox, self.path, changed_options(self.options, changes, self.ox.settings.queues), self.body
+        )
+
+    def call(self, *args: P.args, **kwargs: P.kwargs) -> Call[R]:
+        """Return the call as a value, for `enqueue_many`; arguments are checked when it is enqueued."""
+        return Call(self, args, kwargs)
+
+    async def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> "TaskResult[R]":
+        """Store the call so that a worker runs it.
+
+        It joins the transaction that is open in this asyncio task, or is committed at once.
+
+        Raises: InvalidArguments, before anything is written, when the arguments do not fit or are not JSON.
+        """
+        return await self.ox.enqueuer.enqueue(Call(self, args, kwargs))
+
+
+class CoroutineTask[**P, R](Task[P, R]):
+    """A task over an `async def` function."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]:
+        """Call the coroutine function itself; nothing is stored."""
+        result: Coroutine[Any, Any, R] = super().__call__(*args, **kwargs)
+        return result
+
+
+class FunctionTask[**P, R](Task[P, R]):
+    """A task over a plain function; workers run it in a thread."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function itself; nothing is stored."""
+        result: R = super().__call__(*args, **kwargs)
+        return result
+
+
+class Declare(Protocol):
+    """What `ox.task(…)` returns: a decorator that keeps the function's parameters and result."""
+
+    @overload
+    def __call__[**P, R](  # type: ignore[overload-overlap] # a coroutine function is a callable too; the first match wins
+        self, function: Callable[P, Coroutine[Any, Any, R]], /
+    ) -> CoroutineTask[P, R]: ...
+    @overload
+    def __call__[**P, R](self, function: Callable[P, R], /) -> FunctionTask[P, R]: ...
+
+
+class DeclareWithContext(Protocol):
+    """What `ox.task(takes_context=True, …)` returns: the context is no argument of the task."""
+
+    @overload
+    def __call__[**P, R](
+        self, function: "Callable[Concatenate[TaskContext, P], Coroutine[Any, Any, R]]", /
+    ) -> Task[P, R]: ...
+    @overload
+    def __call__[**P, R](self, function: "Callable[Concatenate[TaskContext, P], R]", /) -> Task[P, R]: ...
+
+
+def declare_task(
+    ox: "Oxpull", function: Callable[..., Any], keywords: TaskKeywords, *, takes_context: bool
+) -> Task[..., Any]:
+    """Make a task of a function.
+
+    Raises: InvalidTask for something that is not a function or options out of range, TypeError for unknown options.
+    """
+    refuse_unknown("task()", keywords.keys(), TaskKeywords.__annotations__)
+    if not inspect.isroutine(function):
+        raise InvalidTask(f"{function!r} is not a function: @task goes directly above def or async def")
+    if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
+        raise InvalidTask(f"{function.__qualname__} is a generator; a task returns one value")
+    options = changed_options(ox.settings.defaults, _call_keywords(keywords), ox.settings.queues)
+    options = replace(options, policy=_policy(options.policy, keywords))
+    is_coroutine = inspect.iscoroutinefunction(function)
+    body = Body(function, ArgumentCodec.for_function(function, skip_first=takes_context), is_coroutine, takes_context)
+    kind = CoroutineTask if is_coroutine else FunctionTask
+    return kind(ox, checked_task_path(path_of(function)), options, body)
+
+
+def changed_options(options: TaskOptions, changes: CallKeywords, queues: frozenset[str]) -> TaskOptions:
+    """Return the options with those of a call in place, each checked."""
+    checked: dict[str, Any] = {}
+    for name, value in changes.items():
+        match name:
+            case "queue_name":
+                checked[name] = checked_queue(value, queues)
+            case "priority":
+                checked[name] = checked_priority(value)
+            case "run_after":
+                checked[name] = checked_run_after(value)
+            case "max_attempts":
+                checked[name] = checked_max_attempts(value)
+            case _:
+                checked[name] = checked_timeout(value)
+    return replace(options, **checked)
+
+
+def path_of(function: Callable[..., Any]) -> str:
+    """Return the dotted path by which every process knows the function, `__main__` or not."""
+    module = function.__module__
+    if module == "__main__":
+        main = sys.modules["__main__"]
+        spec = getattr(main, "__spec__", None)
+        file = getattr(main, "__file__", None)
+        module = spec.name.removesuffix(".__main__") if spec is not None else Path(file).stem if file else module
+    return f"{module}.{function.__qualname__}"
+
+
+def _call_keywords(keywords: TaskKeywords) -> CallKeywords:
+    return {name: keywords[name] for name in CallKeywords.__annotations__ if name in keywords}  # type: ignore[return-value, literal-required]
+
+
+def _policy(policy: RetryPolicy, keywords: TaskKeywords) -> RetryPolicy:
+    changes: dict[str, Any] = {}
+    if "backoff" in keywords:
+        changes["backoff"] = checked_backoff(keywords["backoff"])
+    for name in ("retry_on", "fail_on"):
+        if name in keywords:
+            changes[name] = _exceptions(name, keywords[name])
+    return replace(policy, **changes)
+
+
+def _exceptions(name: Literal["retry_on", "fail_on"], given: object) -> tuple[type[BaseException], ...]:
+    kinds = given if isinstance(given, tuple) else (given,)
+    for kind in kinds:
+        if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+            raise InvalidTask(f"{name}={given!r} must be an exception class or a tuple of them")
+    return kinds

@@ -1,0 +1,1 @@
+"""The contract between the store and the drivers, and the loading of SQL statements."""

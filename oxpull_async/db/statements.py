@@ -1,0 +1,113 @@
+"""SQL statements: read from `sql/<dialect>/` and compiled to a driver's placeholders.
+
+A statement's text uses `:name` for values and `:now` for the one expression that tells the time
+(`sql/<dialect>/now.sql`, which itself uses `:clock_offset`). Nothing else is ever put into SQL.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from oxpull_async.db.contract import Scalar
+from oxpull_async.domain.errors import UnknownStatement
+
+_TOKEN = re.compile(
+    r"'(?:[^']|'')*'"  # a string literal
+    r"|::\w+"  # a cast
+    r"|:(?P<name>[a-z_][a-z0-9_]*)"
+    r"|(?P<percent>%)"
+)
+_COMMENT = re.compile(r"^\s*--[^\n]*\n?", re.MULTILINE)
+_READS = ("select", "values", "pragma", "show")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One SQL text with its parameters in the order the driver binds them."""
+
+    name: str
+    sql: str
+    parameters: tuple[str, ...]
+    names: frozenset[str]
+    writes: bool
+
+    def bind(self, values: dict[str, Scalar], clock_offset: float = 0.0) -> list[Scalar]:
+        """Return the values in the statement's order.
+
+        `clock_offset` goes in where the statement tells the time.
+
+        Raises: UnknownStatement when a value is missing or the statement does not use one that was passed.
+        """
+        if "clock_offset" in self.names:
+            values["clock_offset"] = clock_offset
+        if values.keys() != self.names:
+            missing, unused = sorted(self.names - values.keys()), sorted(values.keys() - self.names)
+            raise UnknownStatement(f"statement {self.name!r}: missing values {missing}, unused values {unused}")
+        return [values[name] for name in self.parameters]
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholders:
+    """How a driver marks a value.
+
+    `numbered` ($1, repeats share a number) or `positional` (%s or ?).
+    """
+
+    numbered: bool
+    mark: str
+    doubles_percent: bool
+
+
+NUMBERED = Placeholders(numbered=True, mark="$", doubles_percent=False)
+FORMAT = Placeholders(numbered=False, mark="%s", doubles_percent=True)
+QMARK = Placeholders(numbered=False, mark="?", doubles_percent=False)
+
+
+@cache
+def load_statement(dialect: str, name: str, style: Placeholders) -> Statement:
+    """Return the statement `name` of a dialect, compiled for a placeholder style.
+
+    Raises: UnknownStatement when the dialect's folder has no such file.
+    """
+    return compile_statement(name, _read(dialect, name), style, now=_read(dialect, "now"))
+
+
+def compile_statement(name: str, text: str, style: Placeholders, *, now: str = "") -> Statement:
+    """Compile one SQL text for a driver.
+
+    Comment lines go, the time's expression comes in, placeholders get the driver's form.
+    """
+    sql = _TOKEN.sub(lambda token: now if token["name"] == "now" else token.group(), _COMMENT.sub("", text))
+    parameters: list[str] = []
+    compiled = _TOKEN.sub(_substitution(parameters, style), sql).strip()
+    writes = not compiled.lower().startswith(_READS)
+    return Statement(name, compiled, tuple(parameters), frozenset(parameters), writes)
+
+
+def _substitution(parameters: list[str], style: Placeholders) -> Callable[[re.Match[str]], str]:
+    def replace(token: re.Match[str]) -> str:
+        if token["percent"]:
+            return "%%" if style.doubles_percent else "%"
+        name = token["name"]
+        if name is None:
+            return token.group().replace("%", "%%") if style.doubles_percent else token.group()
+        if not style.numbered:
+            parameters.append(name)
+            return style.mark
+        if name not in parameters:
+            parameters.append(name)
+        return f"{style.mark}{parameters.index(name) + 1}"
+
+    return replace
+
+
+@cache
+def _read(dialect: str, name: str) -> str:
+    path = resources.files("oxpull_async") / "sql" / dialect / f"{name}.sql"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UnknownStatement(f"no statement {name!r} in sql/{dialect}/") from None
+    return _COMMENT.sub("", text).strip()

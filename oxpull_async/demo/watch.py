@@ -1,0 +1,83 @@
+"""Follow the tasks of one demo run, and remove them at its end."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import batched
+
+from oxpull_async.app.operations import CHUNK, PRUNABLE
+from oxpull_async.demo.modules import Totals
+from oxpull_async.demo.tasks import ox, sum_files
+from oxpull_async.domain.record import TaskId, TaskRecord, TaskStatus, WorkerId, wire_id
+from oxpull_async.store import lease
+from oxpull_async.store.results import get_tasks
+
+
+class Watch:
+    """What is known about the tasks of a run; `look` reads those that had not ended."""
+
+    def __init__(self, files: Sequence[TaskId], totals: TaskId) -> None:
+        self.files = files
+        self.totals = totals
+        self.ended: dict[TaskId, TaskRecord] = {}
+        self.running: Counter[WorkerId] = Counter()
+
+    @property
+    def done(self) -> int:
+        """How many file tasks have ended."""
+        return len(self.ended.keys() - {self.totals})
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the totals are there."""
+        return self.totals in self.ended
+
+    async def look(self) -> None:
+        """Read the tasks that had not ended when last read."""
+        open_tasks = [id_ for id_ in (*self.files, self.totals) if id_ not in self.ended]
+        self.running.clear()
+        for some in batched(open_tasks, CHUNK):
+            records = await ox.operate(lambda conn, some=some: get_tasks(conn, some))  # type: ignore[misc]
+            self._note(records.values())
+
+    def _note(self, records: Iterator[TaskRecord] | Sequence[TaskRecord]) -> None:
+        for record in records:
+            if record.status.is_finished:
+                self.ended[record.id] = record
+            elif record.leased_by is not None and record.id != self.totals:
+                self.running[record.leased_by] += 1
+
+    def done_by(self) -> Counter[WorkerId]:
+        """Count the ended file tasks by the worker of their last attempt."""
+        records = (record for record in self.ended.values() if record.worker_ids and record.id != self.totals)
+        return Counter(record.worker_ids[-1] for record in records)
+
+    def interrupted(self, worker_id: WorkerId) -> int:
+        """Count the file tasks that this worker began and another one finished."""
+        return sum(worker_id in record.worker_ids[:-1] for record in self.ended.values())
+
+    def failures(self) -> list[TaskRecord]:
+        """Return the tasks that ended without success."""
+        return [record for record in self.ended.values() if record.status is not TaskStatus.SUCCESSFUL]
+
+    def result(self) -> Totals:
+        """Return what the summing task returned."""
+        ended = self.ended[self.totals]
+        totals: Totals = ox.result_of(ended).return_value
+        return totals
+
+    def seconds(self) -> float:
+        """Return the time from the enqueue to the totals, by the database's clock."""
+        ended = self.ended[self.totals]
+        assert ended.finished_at is not None
+        return (ended.finished_at - ended.enqueued_at).total_seconds()
+
+
+async def forget(ids: Sequence[TaskId], workers: Sequence[WorkerId]) -> None:
+    """Remove the tasks and workers of a run, and nothing else; what has not ended is cancelled first."""
+    await ox.cancel_many(ids)
+    for some in batched(ids, CHUNK):
+        values = {"ids": json.dumps([wire_id(id_) for id_ in some]), "statuses": json.dumps(PRUNABLE), "age": 0.0}
+        await ox.operate(lambda conn, values=values: conn.execute("prune_tasks", **values))  # type: ignore[misc]
+    for worker_id in workers:
+        await ox.operate(lambda conn, worker_id=worker_id: lease.remove(conn, worker_id))  # type: ignore[misc]

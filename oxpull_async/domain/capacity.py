@@ -1,0 +1,53 @@
+"""How much a worker may claim: places, threads, and what it should leave to others."""
+
+from dataclasses import dataclass
+
+UNSETTLED_PER_PLACE = 4
+LEAST_UNSETTLED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a worker process is busy with.
+
+    `queued` counts functions that wait for a thread, `met_functions` says whether the last claim brought any, and
+    `budget` is how many tasks it may still take (None: no end).
+    """
+
+    concurrency: int
+    busy: int
+    unsettled: int
+    threads: int
+    free_threads: int
+    queued: int
+    met_functions: bool
+    budget: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What the next claim may take.
+
+    `limit` rows; plain functions too if `functions`, and those begin at once if `at_once`.
+    """
+
+    limit: int
+    functions: bool
+    at_once: bool
+
+
+def allowance(load: Load) -> Allowance:
+    """Decide what the next claim may take.
+
+    Never more than there are free places; nothing while outcomes pile up faster than they are written; functions
+    only while a thread is free, and once the queue is known to hold some, only as many as start soon.
+    """
+    limit = load.concurrency - load.busy
+    if load.budget is not None:
+        limit = min(limit, load.budget)
+    if load.unsettled >= max(load.concurrency * UNSETTLED_PER_PLACE, LEAST_UNSETTLED):
+        limit = 0
+    functions = load.queued == 0 and load.free_threads > 0
+    if functions and load.met_functions:
+        limit = min(limit, load.free_threads + load.threads)
+    return Allowance(max(limit, 0), functions, at_once=limit <= load.free_threads)

@@ -1,0 +1,99 @@
+"""What an attempt came to, as a value, and how that value is written."""
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from oxpull_async.domain.record import TaskId, TaskStatus, wire_id
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right of one attempt to write: the task and its epoch."""
+
+    task_id: TaskId
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Succeeded:
+    """The function returned; `value` is its return value as JSON text."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The attempt failed; `error` is the stored entry as JSON text.
+
+    `retry_in` seconds or None when it is final.
+    """
+
+    error: str
+    retry_in: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Snoozed:
+    """The task asked to be run again in `seconds`, with the attempt given back."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The attempt was not carried out by the worker's choice.
+
+    It is given back and keeps its place.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """The attempt stopped because a cancel was requested.
+
+    `error` is the stored entry as JSON text.
+    """
+
+    error: str
+
+
+type Outcome = Succeeded | Failed | Snoozed | Released | Cancelled
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """An outcome together with the lease that entitles to write it."""
+
+    lease: Lease
+    outcome: Outcome
+
+    def columns(self) -> dict[str, object]:
+        """Return the values of the statement `settle`, ready for JSON."""
+        status, value, error, delay, refund = _columns(self.outcome)
+        return {
+            "id": wire_id(self.lease.task_id),
+            "epoch": self.lease.epoch,
+            "status": status,
+            "value": value,
+            "error": error,
+            "delay": delay,
+            "refund": refund,
+        }
+
+
+def _columns(outcome: Outcome) -> tuple[str, str | None, str | None, float | None, bool]:
+    match outcome:
+        case Succeeded(value):
+            return TaskStatus.SUCCESSFUL, value, None, None, False
+        case Failed(error, None):
+            return TaskStatus.FAILED, None, error, None, False
+        case Failed(error, retry_in):
+            return TaskStatus.READY, None, error, retry_in, False
+        case Snoozed(seconds):
+            return TaskStatus.READY, None, None, seconds, True
+        case Released():
+            return TaskStatus.READY, None, None, None, True
+        case Cancelled(error):
+            return TaskStatus.DISCARDED, None, error, None, False
+        case _ as never:
+            assert_never(never)

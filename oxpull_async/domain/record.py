@@ -1,0 +1,192 @@
+"""The stored unit of work: its status and its frozen record.
+
+Rows become records here and nowhere else.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+type TaskId = str
+type WorkerId = str
+
+
+class TaskStatus(StrEnum):
+    """Where a task is in its life; the stored words are these."""
+
+    READY = "READY"
+    WAITING = "WAITING"
+    RUNNING = "RUNNING"
+    SUCCESSFUL = "SUCCESSFUL"
+    FAILED = "FAILED"
+    LOST = "LOST"
+    DISCARDED = "DISCARDED"
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing more will happen by itself (a LOST row may still get its late outcome)."""
+        return self in _FINISHED
+
+
+_FINISHED = frozenset({TaskStatus.SUCCESSFUL, TaskStatus.FAILED, TaskStatus.LOST, TaskStatus.DISCARDED})
+
+
+@dataclass(frozen=True, slots=True)
+class TaskError:
+    """One failed attempt: what was raised, where, and who ran it when."""
+
+    exception_class_path: str
+    traceback: str
+    attempt: int
+    worker_id: str
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewTask:
+    """A task that is about to be stored.
+
+    `args` and `kwargs` are JSON text, `run_after` is an aware instant.
+    """
+
+    id: TaskId
+    backend_alias: str
+    task_path: str
+    queue_name: str
+    priority: int
+    args: str
+    kwargs: str
+    run_after: datetime | None
+    max_attempts: int
+    timeout: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedTask:
+    """What a worker needs to run an attempt; `args` and `kwargs` are still JSON text."""
+
+    id: TaskId
+    epoch: int
+    task_path: str
+    queue_name: str
+    priority: int
+    available_at: datetime
+    args: str
+    kwargs: str
+    attempt: int
+    max_attempts: int
+    snoozes: int
+    timeout: float | None
+    begun: bool
+
+    @classmethod
+    def from_row(cls, row: Sequence[Any]) -> "ClaimedTask":
+        """Read one row of the statement `claim`."""
+        return cls(
+            task_id(row[0]), row[1], row[2], row[3], row[4], instant(row[5]), row[6], row[7], row[8], row[9], row[10],
+            row[11], bool(row[12]),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRecord:
+    """One stored task, whole."""
+
+    id: TaskId
+    backend_alias: str
+    task_path: str
+    queue_name: str
+    priority: int
+    status: TaskStatus
+    waiting_for: str | None
+    args: list[Any]
+    kwargs: dict[str, Any]
+    run_after: datetime | None
+    available_at: datetime
+    enqueued_at: datetime
+    started_at: datetime | None
+    last_attempted_at: datetime | None
+    finished_at: datetime | None
+    attempts: int
+    max_attempts: int
+    epoch: int
+    timeout: float | None
+    leased_by: WorkerId | None
+    worker_ids: tuple[WorkerId, ...]
+    errors: tuple[TaskError, ...]
+    return_value: Any
+    progress: dict[str, Any] | None
+    cancel_requested: bool
+
+    @classmethod
+    def from_row(cls, row: Sequence[Any]) -> "TaskRecord":
+        """Read one row of the statements `get_tasks` and `list_tasks`."""
+        return cls(
+            id=task_id(row[0]), backend_alias=row[1], task_path=row[2], queue_name=row[3], priority=row[4],
+            status=TaskStatus(row[5]), waiting_for=row[6], args=json.loads(row[7]), kwargs=json.loads(row[8]),
+            run_after=instant_or_none(row[9]), available_at=instant(row[10]), enqueued_at=instant(row[11]),
+            started_at=instant_or_none(row[12]), last_attempted_at=instant_or_none(row[13]),
+            finished_at=instant_or_none(row[14]), attempts=row[15], max_attempts=row[16], epoch=row[17],
+            timeout=row[18], leased_by=None if row[19] is None else task_id(row[19]),
+            worker_ids=tuple(task_id(entry) for entry in json.loads(row[20])),
+            errors=tuple(error_from_json(entry) for entry in json.loads(row[21])),
+            return_value=None if row[22] is None else json.loads(row[22]),
+            progress=None if row[23] is None else json.loads(row[23]), cancel_requested=bool(row[24]),
+        )  # fmt: skip
+
+
+def task_id(value: Any) -> TaskId:
+    """Return an id in its usual text form.
+
+    Drivers give a UUID, or text of 32 or 36 characters.
+    """
+    text = value if isinstance(value, str) else str(value)
+    if len(text) == _HEX_LENGTH:
+        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    return text
+
+
+_HEX_LENGTH = 32
+
+
+def wire_id(text: TaskId) -> str:
+    """Return an id as it travels to the database: 32 hexadecimal digits."""
+    return text.replace("-", "")
+
+
+def instant(value: Any) -> datetime:
+    """Return a stored instant as an aware datetime in UTC.
+
+    Drivers give text, naive or aware values.
+    """
+    moment = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def instant_or_none(value: Any) -> datetime | None:
+    """Return a stored instant that may be absent."""
+    return None if value is None else instant(value)
+
+
+def wire_instant(moment: datetime | None) -> str | None:
+    """Return an aware instant as it travels to the database.
+
+    That is UTC text with microseconds and no zone.
+    """
+    if moment is None:
+        return None
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+
+
+def error_from_json(entry: dict[str, Any]) -> TaskError:
+    """Read one entry of the stored `errors` list."""
+    return TaskError(
+        exception_class_path=entry.get("exception_class_path", ""),
+        traceback=entry.get("traceback", ""),
+        attempt=entry.get("attempt", 0),
+        worker_id=entry.get("worker_id", ""),
+        at=instant_or_none(entry.get("at")),
+    )

@@ -1,0 +1,84 @@
+"""The validated settings of an Oxpull."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Literal, TypedDict
+
+from oxpull_async.domain.durations import Duration, seconds
+from oxpull_async.domain.errors import UsageError
+from oxpull_async.domain.retry import Backoff, Exponential, RetryPolicy, checked_backoff
+from oxpull_async.domain.task import TaskOptions, checked_max_attempts, checked_queue, checked_timeout
+
+MAX_PAYLOAD_BYTES = 1_048_576
+MAX_ALIAS = 128
+
+
+class SettingsKeywords(TypedDict, total=False):
+    """The keyword arguments of Oxpull."""
+
+    queues: Collection[str]
+    max_attempts: int
+    backoff: Backoff
+    timeout: Duration | None
+    max_payload_bytes: int
+    lease_seconds: Duration
+    pool_size: int
+    pooler: Literal["session", "transaction"]
+    listen_url: str
+    alias: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How tasks of one Oxpull are stored and run unless they say otherwise.
+
+    `queues` empty allows any name.
+    """
+
+    queues: frozenset[str]
+    defaults: TaskOptions
+    max_payload_bytes: int
+    lease_seconds: float
+    alias: str
+
+    @classmethod
+    def of(cls, given: SettingsKeywords) -> "Settings":
+        """Check the keyword arguments of Oxpull.
+
+        Raises: TypeError for an unknown one, UsageError for a value out of range.
+        """
+        refuse_unknown("Oxpull()", given.keys(), SettingsKeywords.__annotations__)
+        alias = given.get("alias", "default")
+        if not 0 < len(alias) <= MAX_ALIAS or "\0" in alias:
+            raise UsageError(f"alias={alias!r} must be text of 1 to {MAX_ALIAS} characters without NUL")
+        lease = seconds(given.get("lease_seconds", 30), name="lease_seconds")
+        if lease < 1:
+            raise UsageError(f"lease_seconds={lease} is too short to renew in time: 1 is the least, 30 the default")
+        payload = given.get("max_payload_bytes", MAX_PAYLOAD_BYTES)
+        if type(payload) is not int or payload < 2:  # noqa: PLR2004 - "[]" takes two bytes
+            raise UsageError(f"max_payload_bytes={payload!r} must be a whole number of bytes, at least 2")
+        return cls(_queues(given.get("queues", ())), _defaults(given), payload, lease, alias)
+
+
+def refuse_unknown(where: str, given: Collection[str], known: Collection[str]) -> None:
+    """Raise TypeError when a keyword is unknown, naming the nearest known one."""
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(sorted(known))}"
+            raise TypeError(f"{where} got an unexpected keyword argument {name!r}{hint}")
+
+
+def _queues(queues: Collection[str]) -> frozenset[str]:
+    if isinstance(queues, str):
+        raise UsageError(f"queues={queues!r} must be a list of names: [{queues!r}]")
+    return frozenset(checked_queue(name) for name in queues)
+
+
+def _defaults(given: SettingsKeywords) -> TaskOptions:
+    return TaskOptions(
+        max_attempts=checked_max_attempts(given.get("max_attempts", 3)),
+        timeout=checked_timeout(given.get("timeout")),
+        policy=RetryPolicy(backoff=checked_backoff(given.get("backoff", Exponential()))),
+    )

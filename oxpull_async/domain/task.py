@@ -1,0 +1,104 @@
+"""The declared half of a task: options and their validation."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from oxpull_async.domain.annotations import ArgumentCodec
+from oxpull_async.domain.durations import seconds
+from oxpull_async.domain.errors import InvalidTask, UsageError
+from oxpull_async.domain.retry import RetryPolicy
+
+MIN_PRIORITY, MAX_PRIORITY = -100, 100
+MAX_QUEUE_NAME, MAX_TASK_PATH = 128, 255
+MAX_ATTEMPTS = 32_767
+DEFAULT_QUEUE = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOptions:
+    """How a task is enqueued and run unless a call says otherwise."""
+
+    queue_name: str = DEFAULT_QUEUE
+    priority: int = 0
+    max_attempts: int = 3
+    timeout: float | None = None
+    run_after: datetime | None = None
+    policy: RetryPolicy = field(default_factory=RetryPolicy)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The executable half of a task."""
+
+    function: Callable[..., Any]
+    codec: ArgumentCodec
+    is_coroutine: bool
+    takes_context: bool
+
+
+def checked_queue(name: object, allowed: frozenset[str] = frozenset()) -> str:
+    """Return a queue name.
+
+    Raises: InvalidTask when it is empty, too long, holds NUL, or is not among `allowed` where that is not empty.
+    """
+    if not isinstance(name, str) or not name or len(name) > MAX_QUEUE_NAME or "\0" in name:
+        raise InvalidTask(f"queue_name={name!r} must be text of 1 to {MAX_QUEUE_NAME} characters without NUL")
+    if allowed and name not in allowed:
+        raise InvalidTask(f"queue_name={name!r} is not one of the declared queues: {', '.join(sorted(allowed))}")
+    return name
+
+
+def checked_priority(priority: object) -> int:
+    """Return a priority; raises InvalidTask unless it is a whole number from -100 to 100."""
+    if type(priority) is not int or not MIN_PRIORITY <= priority <= MAX_PRIORITY:
+        raise InvalidTask(f"priority={priority!r} must be a whole number from {MIN_PRIORITY} to {MAX_PRIORITY}")
+    return priority
+
+
+def checked_max_attempts(max_attempts: object) -> int:
+    """Return a number of attempts.
+
+    Raises InvalidTask unless it is a whole number from 1 to 32,767.
+    """
+    if type(max_attempts) is not int or not 1 <= max_attempts <= MAX_ATTEMPTS:
+        raise InvalidTask(f"max_attempts={max_attempts!r} must be a whole number from 1 to {MAX_ATTEMPTS}")
+    return max_attempts
+
+
+def checked_timeout(timeout: object) -> float | None:
+    """Return a timeout in seconds.
+
+    Raises InvalidTask unless it is None or a duration above zero.
+    """
+    if timeout is None:
+        return None
+    try:
+        value = seconds(timeout, name="timeout")
+    except UsageError as wrong:
+        raise InvalidTask(str(wrong)) from None
+    if value == 0:
+        raise InvalidTask("timeout=0 would end every attempt at once: pass None for no timeout")
+    return value
+
+
+def checked_run_after(run_after: object) -> datetime | None:
+    """Return the instant a call is deferred to.
+
+    Raises InvalidTask unless it is None or an aware datetime.
+    """
+    if run_after is None:
+        return None
+    if not isinstance(run_after, datetime):
+        raise InvalidTask(f"run_after={run_after!r} must be an aware datetime")
+    if run_after.utcoffset() is None:
+        raise InvalidTask(f"run_after={run_after!r} has no time zone: pass an aware datetime, for example in UTC")
+    return run_after
+
+
+def checked_task_path(path: str) -> str:
+    """Return a task's dotted path; raises InvalidTask when it is longer than 255 characters."""
+    if len(path) > MAX_TASK_PATH:
+        raise InvalidTask(f"the task path {path[:60]!r}… has {len(path)} characters; {MAX_TASK_PATH} is the most")
+    return path

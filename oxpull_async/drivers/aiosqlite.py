@@ -1,0 +1,276 @@
+"""SQLite through aiosqlite: sessions, the turns of one loop's writers, and the watch over the file.
+
+Not here: what sqlite3's errors mean (`sqlite_errors`), and how a file is opened and waited for (`sqlite_file`).
+"""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, Concatenate
+from weakref import WeakKeyDictionary
+
+import aiosqlite
+
+from oxpull_async.db.contract import Connection, Dialect, Row, Scalar
+from oxpull_async.db.statements import QMARK, Statement
+from oxpull_async.domain.errors import LockTimeout, TransactionNotOpen, UsageError
+from oxpull_async.drivers.dialects import SQLITE
+from oxpull_async.drivers.pool import LoopPools, PoolConfig
+from oxpull_async.drivers.session import Session, Speech
+from oxpull_async.drivers.sqlalchemy import unwrap
+from oxpull_async.drivers.sqlite_errors import translate, unavailable
+from oxpull_async.drivers.sqlite_file import (
+    MEMORY,
+    Answer,
+    FileConnection,
+    FileSettings,
+    begin_foreign,
+    open_file,
+    run_foreign,
+    run_patiently,
+)
+from oxpull_async.drivers.url import DatabaseUrl
+
+_LEAVE_SECONDS = 60.0
+_ROWS_PER_FETCH = 64
+
+
+class AiosqliteSession(Session):
+    """A Connection over one aiosqlite connection; each command is one trip to the connection's thread."""
+
+    def __init__(self, raw: aiosqlite.Connection, speech: Speech, settings: FileSettings, *, joined: bool) -> None:
+        super().__init__(speech, joined=joined)
+        self.raw: aiosqlite.Connection = raw
+        self.settings = settings
+        self.running = 0
+        self.left = False
+        self.seen_version: int | None = None
+        self._writer = _turn_of(settings.path)
+
+    @property
+    def begin_sql(self) -> str:
+        """The statement that opens a writing transaction."""
+        return "BEGIN IMMEDIATE"
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open on the file's connection."""
+        try:
+            return self.raw.in_transaction
+        except ValueError:  # it is closed
+            return False
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the connection is open, idle and outside a transaction."""
+        return not (self.broken or self.running or self.depth or self.in_transaction)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[None]:
+        """Open a transaction for the block when its turn has come, or a savepoint inside one that is open."""
+        if self.joined or self.depth:
+            async with super().transaction():
+                yield
+            return
+        async with self._turn():
+            try:
+                async with super().transaction():
+                    yield
+            finally:
+                self.broken = self.broken or self.in_transaction
+
+    async def query(self, statement: Statement, values: list[Scalar]) -> Sequence[Row]:
+        """Run a statement and return its rows."""
+        return (await self._run(statement, values)).rows
+
+    async def command(self, statement: Statement, values: list[Scalar]) -> int:
+        """Run a statement and return how many rows it wrote; 0 for one that only reads."""
+        return max((await self._run(statement, values)).written, 0)
+
+    async def control(self, sql: str) -> None:
+        """Run SQL without values."""
+        await self._answer(sql, ())
+
+    def translate(self, error: Exception) -> Exception:
+        """Return the class of `domain.errors` for a library error, or the error itself where it is none."""
+        return translate(error, self.settings.path, in_transaction=self.in_transaction)
+
+    async def begin_for_caller(self) -> None:
+        """Make sure that a transaction is open on the caller's connection, as sqlite3 would at the first write.
+
+        Raises: TransactionNotOpen where it would not.
+        """
+        if not await self.guard(self._visit(begin_foreign)):
+            raise TransactionNotOpen(
+                "the joined connection has no transaction open and commits each statement by itself: "
+                "execute BEGIN IMMEDIATE on it first"
+            )
+
+    async def file_changed(self) -> bool:
+        """Say whether another connection has committed since the last call; True at the first."""
+        before, answer = self.seen_version, await self.guard(self._answer("PRAGMA data_version", ()))
+        self.seen_version = answer.rows[0][0]
+        return self.seen_version != before
+
+    async def _run(self, statement: Statement, values: Sequence[Scalar]) -> Answer:
+        if self.joined or self.depth or not statement.writes:
+            return await self._answer(statement.sql, values)
+        async with self._turn():
+            return await self._answer(statement.sql, values)
+
+    async def _answer(self, sql: str, values: Sequence[Scalar]) -> Answer:
+        return await self._visit(run_foreign if self.joined else run_patiently, sql, values)
+
+    async def _visit[**P, T](self, errand: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run an errand on the connection's thread, whole, in one trip."""
+        trip: Coroutine[Any, Any, T] = self.raw._execute(errand, self.raw._conn, *args, **kwargs)  # type: ignore[no-untyped-call]  # noqa: SLF001
+        self.running += 1
+        try:
+            return await trip
+        finally:
+            self.running -= 1
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Wait for this loop's other writers in line instead of at the file's lock.
+
+        Bounded, since a writer that needs a second connection inside its transaction would wait for itself.
+        """
+        try:
+            async with asyncio.timeout(self.settings.patience):
+                await self._writer.acquire()
+        except TimeoutError as late:
+            raise LockTimeout(
+                f"{self.settings.path}: a transaction of this process was open for longer than busy_timeout, "
+                f"{self.settings.patience:g} s: keep it short, and write on no second connection inside it"
+            ) from late
+        try:
+            yield
+        finally:
+            self._writer.release()
+
+
+class AiosqliteDatabase:
+    """A SQLite file, reached through aiosqlite; `clock_offset` moves its clock and is for the test kit."""
+
+    dialect: Dialect = SQLITE
+
+    def __init__(self, url: DatabaseUrl) -> None:
+        self.url = url
+        self.label = url.masked
+        self.clock_offset = 0.0
+        self.settings = _settings(url)
+        self._speech = Speech(SQLITE, QMARK, lambda: self.clock_offset)
+        adapter = _Adapter(self._speech, self.settings)
+        size = 1 if self.settings.in_memory else url.integer("pool_size")
+        patience = url.seconds("acquire_timeout")
+        self._pools = LoopPools(PoolConfig(label=self.label, size=size, acquire_timeout=patience), adapter)
+        self._watchers = LoopPools(PoolConfig(label=self.label, size=1, acquire_timeout=patience), adapter)
+
+    def connection(self) -> AbstractAsyncContextManager[Connection]:
+        """Lend a connection for the block, outside of any transaction."""
+        return self._pools.connection()
+
+    async def join(self, connection: object) -> Connection:
+        """Wrap the caller's aiosqlite connection, or the one under an SQLAlchemy AsyncConnection or AsyncSession.
+
+        Begins with BEGIN IMMEDIATE where nothing is open and sqlite3 would begin by itself.
+        """
+        raw = await unwrap(connection)
+        if not isinstance(raw, aiosqlite.Connection):
+            raise UsageError(
+                f"{type(connection).__name__} is no connection of {self.label}: give an aiosqlite connection, or an "
+                "SQLAlchemy AsyncConnection or AsyncSession that runs on aiosqlite"
+            )
+        session = AiosqliteSession(raw, self._speech, self.settings, joined=True)
+        await session.begin_for_caller()
+        return session
+
+    async def listen(self) -> None:
+        """Return None: SQLite pushes no wake-ups."""
+
+    async def uuid_type(self) -> str:
+        """Return the column type that ids have: 32 hexadecimal digits."""
+        return "char(32)"
+
+    async def changed(self) -> bool | None:
+        """Say whether anybody has written to the file since the last call in this event loop; True at the first."""
+        if self.settings.in_memory:
+            return None
+        async with self._watchers.connection() as session:
+            return await session.file_changed()
+
+    async def close(self) -> None:
+        """Close the pool of the running event loop."""
+        await self._watchers.close()
+        await self._pools.close()
+
+
+class _Adapter:
+    """Say to the pool how our connections are opened, checked and closed."""
+
+    def __init__(self, speech: Speech, settings: FileSettings) -> None:
+        self._speech = speech
+        self._settings = settings
+
+    async def open(self) -> AiosqliteSession:
+        """Open the file, on a thread of its own."""
+        raw = aiosqlite.Connection(partial(open_file, self._settings), _ROWS_PER_FETCH)
+        try:
+            await raw
+        except BaseException as error:
+            _keep_loop_for(raw)
+            if isinstance(error, sqlite3.Error):
+                raise unavailable(error, self._settings.path) from error
+            raise
+        return AiosqliteSession(raw, self._speech, self._settings, joined=False)
+
+    async def close(self, session: AiosqliteSession, /) -> None:
+        """Close the file and end the thread."""
+        await session.raw.close()
+
+    def is_usable(self, session: AiosqliteSession, /) -> bool:
+        """Tell without waiting whether the connection is open, idle and outside a transaction."""
+        return session.is_usable
+
+    def terminate(self, session: AiosqliteSession, /) -> None:
+        """Break off what runs; the thread rolls back, closes the file and ends."""
+        if session.left:
+            return
+        session.broken = session.left = True
+        with suppress(ValueError):  # it is closed
+            file = session.raw._conn  # noqa: SLF001
+            if isinstance(file, FileConnection):
+                file.abandon()
+        session.raw.stop()
+        _keep_loop_for(session.raw)
+
+
+def _keep_loop_for(raw: aiosqlite.Connection) -> None:
+    """Let the running loop, when it ends, wait for a thread that is about to: it still answers to the loop."""
+    with suppress(RuntimeError):
+        asyncio.get_running_loop().run_in_executor(None, raw._thread.join, _LEAVE_SECONDS)  # noqa: SLF001
+
+
+def _settings(url: DatabaseUrl) -> FileSettings:
+    in_memory = url.database == MEMORY
+    return FileSettings(
+        path=MEMORY if in_memory else str(Path(url.database).absolute()),
+        journal_mode=url.text("journal_mode") or "wal",
+        synchronous=url.text("synchronous") or "full",
+        patience=url.seconds("busy_timeout"),
+    )
+
+
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Lock]] = WeakKeyDictionary()
+_turns_guard = threading.Lock()
+
+
+def _turn_of(path: str) -> asyncio.Lock:
+    """Return the lock at which the writers of a file stand in line, in the running loop."""
+    with _turns_guard:
+        return _turns.setdefault(asyncio.get_running_loop(), {}).setdefault(path, asyncio.Lock())

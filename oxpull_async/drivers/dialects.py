@@ -1,0 +1,28 @@
+"""The dialects that exist: which folder of SQL, and what it can say."""
+
+from oxpull_async.db.contract import Dialect
+
+POSTGRES = Dialect(
+    name="postgres",
+    update_returns_rows=True,
+    insert_returns_rows=True,
+    skips_locked=True,
+    has_listen=True,
+    has_transactional_ddl=True,
+)
+MYSQL = Dialect(
+    name="mysql",
+    update_returns_rows=False,
+    insert_returns_rows=False,
+    skips_locked=True,
+    has_listen=False,
+    has_transactional_ddl=False,
+)
+SQLITE = Dialect(
+    name="sqlite",
+    update_returns_rows=True,
+    insert_returns_rows=True,
+    skips_locked=False,
+    has_listen=False,
+    has_transactional_ddl=True,
+)

@@ -1,0 +1,137 @@
+"""Open a SQLite file for ourselves, and run commands on a connection's own thread.
+
+Nothing here knows an event loop; what calls it runs on the thread that aiosqlite gives each connection.
+"""
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from oxpull_async.db.contract import Scalar
+from oxpull_async.drivers.sqlite_errors import may_be_repeated
+
+MEMORY = ":memory:"
+_SLICE_SECONDS = 0.2
+_BREATH_SECONDS = 0.002
+_CACHED_STATEMENTS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class FileSettings:
+    """Which file, how it is to be written, and for how many seconds a command waits for other writers."""
+
+    path: str
+    journal_mode: str
+    synchronous: str
+    patience: float
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether there is no file, and so one connection only."""
+        return self.path == MEMORY
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command came to: its rows, and how many it wrote (-1 if it only reads)."""
+
+    rows: list[Any]
+    written: int
+
+
+class FileConnection(sqlite3.Connection):
+    """A connection of ours; its waiting for other writers ends at once when it is abandoned.
+
+    SQLite's own wait for a lock cannot be broken off, so it is cut into slices.
+    """
+
+    patience: float = 0.0
+    abandoned: bool = False
+
+    def __del__(self) -> None:
+        """Close the file where nobody got to do it: the opening was cancelled, or the loop is gone."""
+        with suppress(sqlite3.Error):
+            self.close()
+
+    def abandon(self) -> None:
+        """Break off what runs, from any thread; nothing runs afterwards."""
+        self.abandoned = True
+        with suppress(sqlite3.Error):
+            self.interrupt()
+
+
+def open_file(settings: FileSettings) -> FileConnection:
+    """Open the file and make the connection ours: autocommit, journal and synchronous as set.
+
+    Raises: sqlite3.Error, with nothing left open.
+    """
+    file = sqlite3.connect(
+        settings.path,
+        timeout=min(_SLICE_SECONDS, settings.patience),
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=_CACHED_STATEMENTS,
+        factory=FileConnection,
+    )
+    try:
+        file.patience = settings.patience
+        _configure(file, settings)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _configure(file: FileConnection, settings: FileSettings) -> None:
+    if not settings.in_memory:
+        wanted = settings.journal_mode
+        if run_patiently(file, "PRAGMA journal_mode", ()).rows != [(wanted,)]:
+            found = run_patiently(file, f"PRAGMA journal_mode = {wanted}", ()).rows
+            if found != [(wanted,)]:
+                raise sqlite3.OperationalError(
+                    f"its journal_mode stays {found[0][0]!r} and cannot become {wanted!r}; name it in the URL"
+                )
+    run_patiently(file, f"PRAGMA synchronous = {settings.synchronous}", ())
+
+
+def run_patiently(file: FileConnection, sql: str, values: Sequence[Scalar]) -> Answer:
+    """Run one command whole, again and again while another writer is in the way and patience lasts."""
+    deadline = time.monotonic() + file.patience
+    while True:
+        if file.abandoned:
+            raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
+        try:
+            return _run(file, sql, values)
+        except sqlite3.OperationalError as error:
+            if not may_be_repeated(error) or time.monotonic() >= deadline:
+                raise
+        time.sleep(_BREATH_SECONDS)
+
+
+def run_foreign(connection: sqlite3.Connection, sql: str, values: Sequence[Scalar]) -> Answer:
+    """Run one command whole on a connection whose owner may want other kinds of rows and text."""
+    text_factory, connection.text_factory = connection.text_factory, str
+    try:
+        return _run(connection, sql, values)
+    finally:
+        connection.text_factory = text_factory
+
+
+def begin_foreign(connection: sqlite3.Connection) -> bool:
+    """Begin where sqlite3 itself would at the first write; False where each statement commits by itself."""
+    if connection.in_transaction:
+        return True
+    if connection.isolation_level is None or getattr(connection, "autocommit", None) is True:
+        return False
+    connection.cursor().execute("BEGIN IMMEDIATE")
+    return True
+
+
+def _run(connection: sqlite3.Connection, sql: str, values: Sequence[Scalar]) -> Answer:
+    cursor = connection.cursor()
+    cursor.row_factory = None
+    cursor.execute(sql, values)
+    return Answer(cursor.fetchall(), cursor.rowcount)

@@ -1,0 +1,1 @@
+"""The loops of a worker: they wait, the store writes, the domain decides."""

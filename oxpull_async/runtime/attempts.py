@@ -1,0 +1,143 @@
+"""The attempts of one worker process, as its event loop and its lease thread both see them."""
+
+import threading
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from oxpull_async.domain.outcome import Lease
+from oxpull_async.domain.record import ClaimedTask
+from oxpull_async.domain.retry import RetryPolicy
+from oxpull_async.domain.task import Body
+
+if TYPE_CHECKING:
+    import asyncio
+
+
+class Phase(Enum):
+    """How far an attempt is."""
+
+    CLAIMED = auto()
+    BEGUN = auto()
+    TAKEN_BACK = auto()
+    ENDED = auto()
+
+
+class Stop(Enum):
+    """Why an attempt is asked to stop."""
+
+    TIMEOUT = auto()
+    CANCEL = auto()
+    SHUTDOWN = auto()
+    LEASE_LOST = auto()
+
+
+class Attempt:
+    """One claimed task on its way: its phase moves under the lock of its registry."""
+
+    __slots__ = (
+        "aio_task",
+        "begun_at",
+        "body",
+        "claimed",
+        "claimed_at",
+        "lease",
+        "marked",
+        "phase",
+        "policy",
+        "stop",
+        "timeout",
+    )
+
+    def __init__(self, claimed: ClaimedTask, body: Body, policy: RetryPolicy, claimed_at: float) -> None:
+        self.claimed = claimed
+        self.body = body
+        self.policy = policy
+        self.lease = Lease(claimed.id, claimed.epoch)
+        self.claimed_at = claimed_at
+        self.timeout = claimed.timeout
+        self.begun_at = 0.0
+        self.phase = Phase.CLAIMED
+        self.marked = claimed.begun
+        self.stop: Stop | None = None
+        self.aio_task: asyncio.Task[None] | None = None
+
+    @property
+    def deadline(self) -> float | None:
+        """The monotonic instant at which the timeout ends the attempt; None before it began or without a timeout."""
+        return self.begun_at + self.timeout if self.timeout and self.begun_at else None
+
+
+class Attempts:
+    """The registry: which attempts wait, run or are unsettled here; safe to read and move from both threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._live: dict[Lease, Attempt] = {}
+        self._unsettled: dict[Lease, Attempt] = {}
+        self.claims_begun = 0
+        self.claims_ended = 0
+
+    def __len__(self) -> int:
+        return len(self._live)
+
+    def __contains__(self, lease: Lease) -> bool:
+        return lease in self._live
+
+    @property
+    def unsettled(self) -> int:
+        """How many attempts have ended but are not written yet."""
+        return len(self._unsettled)
+
+    @property
+    def busy(self) -> int:
+        """How many attempts are live or not written yet."""
+        return len(self._live) + len(self._unsettled)
+
+    def live(self) -> list[Attempt]:
+        """Return the attempts that wait for a place or run."""
+        with self._lock:
+            return list(self._live.values())
+
+    def known(self) -> set[tuple[str, int]]:
+        """Return id and epoch of every attempt this process still answers for."""
+        with self._lock:
+            return {(lease.task_id, lease.epoch) for leases in (self._live, self._unsettled) for lease in leases}
+
+    def add(self, attempt: Attempt) -> None:
+        """Enter an attempt that was claimed."""
+        with self._lock:
+            self._live[attempt.lease] = attempt
+
+    def begin(self, attempt: Attempt, now: float) -> bool:
+        """Let an attempt start; False when it was taken back or told to stop before."""
+        with self._lock:
+            if attempt.phase is not Phase.CLAIMED or attempt.stop is not None:
+                return False
+            attempt.phase, attempt.begun_at = Phase.BEGUN, now
+            return True
+
+    def take_back(self, attempt: Attempt) -> bool:
+        """Keep an attempt from starting; False when it has begun."""
+        with self._lock:
+            if attempt.phase is not Phase.CLAIMED:
+                return False
+            attempt.phase = Phase.TAKEN_BACK
+            self._unsettled[attempt.lease] = attempt
+            self._live.pop(attempt.lease, None)
+            return True
+
+    def end(self, attempt: Attempt) -> bool:
+        """Note that an attempt has ended and awaits its settling; False when somebody else ended it before."""
+        with self._lock:
+            if attempt.phase in {Phase.ENDED, Phase.TAKEN_BACK}:
+                return False
+            attempt.phase = Phase.ENDED
+            self._unsettled[attempt.lease] = attempt
+            self._live.pop(attempt.lease, None)
+            return True
+
+    def forget(self, attempt: Attempt) -> None:
+        """Note that nothing more will be written about an attempt."""
+        with self._lock:
+            self._unsettled.pop(attempt.lease, None)
+            self._live.pop(attempt.lease, None)

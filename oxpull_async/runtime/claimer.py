@@ -1,0 +1,134 @@
+"""The claimer: takes as many tasks as there is room for and has them started."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from oxpull_async.domain.capacity import Allowance, Load, allowance
+from oxpull_async.domain.events import TasksClaimed, TasksReleased, TaskUnknown
+from oxpull_async.domain.outcome import Lease, Released, Settlement
+from oxpull_async.domain.record import ClaimedTask, TaskRecord
+from oxpull_async.runtime.attempts import Attempt, Attempts
+from oxpull_async.runtime.executor import Executor
+from oxpull_async.runtime.host import Host
+from oxpull_async.runtime.hub import Hub
+from oxpull_async.runtime.lease import LeaseState
+from oxpull_async.runtime.lookup import Lookup
+from oxpull_async.runtime.repeat import repeat
+from oxpull_async.store.claim import ClaimRequest, claim
+from oxpull_async.store.results import get_tasks
+from oxpull_async.store.settle import settle
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a worker serves: queues (None: all), places, threads, and how many tasks in all (None: no end).
+
+    `imports` are top packages whose modules may be imported to find a task.
+    """
+
+    queues: tuple[str, ...] | None
+    concurrency: int
+    threads: int
+    burst: bool
+    max_tasks: int | None
+    imports: tuple[str, ...] = ()
+
+
+class Claimer:
+    """Claims for one worker on its event loop."""
+
+    def __init__(self, host: Host, plan: Plan, executor: Executor, lease: LeaseState, hub: Hub) -> None:
+        self._host = host
+        self._plan = plan
+        self._executor = executor
+        self._attempts: Attempts = executor.attempts
+        self._lease = lease
+        self._hub = hub
+        self._met_functions = False
+        self.lookup = Lookup(host, plan.imports)
+        self.claimed = 0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether `max_tasks` have been claimed."""
+        return self._plan.max_tasks is not None and self.claimed >= self._plan.max_tasks
+
+    def room(self) -> Allowance:
+        """Return what the next claim may take."""
+        threads = self._executor.threads.statistics()
+        budget = self._plan.max_tasks
+        load = Load(
+            concurrency=self._plan.concurrency,
+            busy=len(self._attempts),
+            unsettled=self._attempts.unsettled,
+            threads=self._plan.threads,
+            free_threads=self._plan.threads - threads.borrowed_tokens,
+            queued=threads.tasks_waiting,
+            met_functions=self._met_functions,
+            budget=None if budget is None else budget - self.claimed,
+        )
+        return allowance(load)
+
+    async def claim(self, queues: Sequence[str]) -> int:
+        """Claim from these queues and start what came; returns how many rows came, 0 where there is no room."""
+        room = self.room()
+        if room.limit < 1 or not self._lease.is_trusted(time.monotonic()):
+            return 0
+        request = self._request(tuple(queues), room)
+        self._attempts.claims_begun += 1
+        try:
+            rows = await repeat(self._host.database, lambda conn: claim(conn, request))
+            await self._start(rows)
+        finally:
+            self._attempts.claims_ended += 1
+        self.claimed += len(rows)
+        if rows and self._hub.wants(TasksClaimed):
+            self._hub.emit(TasksClaimed(len(rows)))
+        return len(rows)
+
+    def _request(self, queues: tuple[str, ...], room: Allowance) -> ClaimRequest:
+        functions = frozenset(
+            path for path, task in self._host.tasks.items() if task.body is not None and not task.body.is_coroutine
+        )
+        return ClaimRequest(
+            worker_id=self._lease.worker_id,
+            backend_alias=self._host.settings.alias,
+            queues=queues,
+            limit=room.limit,
+            later_paths=frozenset() if room.at_once else functions,
+            excluded_paths=self.lookup.unknown if room.functions else self.lookup.unknown | functions,
+        )
+
+    async def _start(self, rows: Sequence[ClaimedTask]) -> None:
+        attempts: list[Attempt] = []
+        strangers: list[ClaimedTask] = []
+        for row in rows:
+            found = self.lookup.find(row.task_path)
+            if found is None:
+                strangers.append(row)
+            else:
+                attempts.append(Attempt(row, found.body, found.policy, time.monotonic()))
+        for attempt in attempts:
+            self._attempts.add(attempt)
+        self._met_functions = any(not attempt.body.is_coroutine for attempt in attempts)
+        records = await self._records(attempts)
+        for attempt in attempts:
+            self._executor.start(attempt, records.get(attempt.claimed.id))
+        if strangers:
+            await self._hand_back(strangers)
+
+    async def _records(self, attempts: Sequence[Attempt]) -> dict[str, TaskRecord]:
+        """Read the whole rows of attempts whose functions take a context."""
+        wanted = [attempt.claimed.id for attempt in attempts if attempt.body.takes_context]
+        if not wanted:
+            return {}
+        return await repeat(self._host.database, lambda conn: get_tasks(conn, wanted))
+
+    async def _hand_back(self, strangers: Sequence[ClaimedTask]) -> None:
+        """Give back rows whose task is not known here: another worker may have the code."""
+        back = [Settlement(Lease(row.id, row.epoch), Released()) for row in strangers]
+        await repeat(self._host.database, lambda conn: settle(conn, back))
+        for path in sorted({row.task_path for row in strangers}):
+            self._hub.emit(TaskUnknown(path, "no task of this path is declared here"))
+        self._hub.emit(TasksReleased(len(back), "their tasks are not known here"))

@@ -1,0 +1,116 @@
+"""The crew: every service of one worker process, made and wired to each other in one place."""
+
+import asyncio
+import os
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import anyio
+
+from oxpull_async.domain.outcome import Lease
+from oxpull_async.runtime.attempts import Attempt, Attempts, Stop
+from oxpull_async.runtime.caretaker import Caretaker
+from oxpull_async.runtime.claimer import Claimer, Plan
+from oxpull_async.runtime.dispatcher import Dispatcher
+from oxpull_async.runtime.executor import Executor
+from oxpull_async.runtime.host import Host
+from oxpull_async.runtime.hub import Hub
+from oxpull_async.runtime.lease import LeaseState
+from oxpull_async.runtime.lease_thread import LeaseThread
+from oxpull_async.runtime.notifier import Notifier
+from oxpull_async.runtime.reaper import Reaper
+from oxpull_async.runtime.renewer import Renewer
+from oxpull_async.runtime.settler import Settler
+from oxpull_async.runtime.watchdog import Watchdog
+from oxpull_async.store.lease import WorkerCard
+
+
+@dataclass(frozen=True, slots=True)
+class Crew:
+    """The services of one worker."""
+
+    attempts: Attempts
+    lease: LeaseState
+    settler: Settler
+    executor: Executor
+    claimer: Claimer
+    dispatcher: Dispatcher
+    notifier: Notifier
+    reaper: Reaper
+    caretaker: Caretaker
+    watchdog: Watchdog
+    renewer: Renewer
+    thread: LeaseThread
+
+
+def assemble(host: Host, plan: Plan, hub: Hub) -> Crew:
+    """Make the services of a worker on the running event loop; nothing is started yet."""
+    database, attempts, lease = host.database, Attempts(), LeaseState(host.settings.lease_seconds)
+    settler = Settler(database, attempts, lease, hub)
+    executor = Executor(host, attempts, settler, lease, hub)
+    executor.threads = anyio.CapacityLimiter(plan.threads)
+    claimer = Claimer(host, plan, executor, lease, hub)
+    dispatcher = Dispatcher(host, plan, claimer, attempts, hub)
+    caretaker = Caretaker(database, attempts, lease, hub)
+    watchdog = Watchdog(asyncio.get_running_loop(), threading.get_ident(), attempts, hub)
+    renewer = Renewer(database, _card(host, plan), lease, hub)
+    crew = Crew(
+        attempts, lease, settler, executor, claimer, dispatcher, Notifier(database, dispatcher.wake, hub),
+        Reaper(database, lease, hub), caretaker, watchdog, renewer,
+        LeaseThread(database, renewer, caretaker, watchdog),
+    )  # fmt: skip
+    _wire(crew)
+    return crew
+
+
+def _wire(crew: Crew) -> None:
+    """Connect what one service notices to what another does about it; the lease thread's calls cross over safely."""
+    loop = asyncio.get_running_loop()
+    crew.executor.on_free = crew.dispatcher.wake
+    crew.notifier.on_pushed = partial(setattr, crew.dispatcher, "pushed")
+    crew.caretaker.on_cancel = _across(loop, partial(_cancel, crew))
+    crew.caretaker.on_taken_back = _across(loop, _forget_waiting)
+    crew.caretaker.on_released = _across(loop, crew.dispatcher.wake)
+    crew.renewer.on_lost = _across(loop, partial(_stop_all, crew))
+    crew.renewer.notes = lambda: {"listener": crew.notifier.state, "unknown_tasks": sorted(crew.claimer.lookup.unknown)}
+
+
+def _across[**P](loop: asyncio.AbstractEventLoop, function: Callable[P, None]) -> Callable[P, None]:
+    """Return a function of the event loop as one that the lease thread may call."""
+
+    def call(*args: P.args, **kwargs: P.kwargs) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(partial(function, *args, **kwargs))
+
+    return call
+
+
+def _cancel(crew: Crew, lease: Lease) -> None:
+    for attempt in crew.attempts.live():
+        if attempt.lease == lease:
+            crew.executor.interrupt(attempt, Stop.CANCEL)
+
+
+def _stop_all(crew: Crew) -> None:
+    for attempt in crew.attempts.live():
+        crew.executor.interrupt(attempt, Stop.LEASE_LOST)
+
+
+def _forget_waiting(attempt: Attempt) -> None:
+    if attempt.aio_task is not None:
+        attempt.aio_task.cancel()
+
+
+def _card(host: Host, plan: Plan) -> WorkerCard:
+    return WorkerCard(
+        worker_id="",
+        backend_alias=host.settings.alias,
+        hostname=socket.gethostname(),
+        pid=os.getpid(),
+        queues=plan.queues,
+        concurrency=plan.concurrency,
+        lease_seconds=host.settings.lease_seconds,
+    )

@@ -1,0 +1,125 @@
+"""The dispatcher: decides when to look and when to claim, wakes up when told, and notices when nothing is left."""
+
+import asyncio
+import time
+
+from oxpull_async.domain.errors import DatabaseTrouble
+from oxpull_async.domain.events import DatabaseDown
+from oxpull_async.runtime.attempts import Attempts
+from oxpull_async.runtime.claimer import Claimer, Plan
+from oxpull_async.runtime.host import Host
+from oxpull_async.runtime.hub import Hub
+from oxpull_async.runtime.pauses import Backoff, poll_pause
+from oxpull_async.runtime.repeat import repeat
+from oxpull_async.store.queues import Outlook, peek, promote
+
+PROMOTE_AT_ONCE, PROMOTE_ROUNDS = 1000, 10
+LOOK_WHILE_BUSY = 0.05
+GATHER_PAUSE, GATHER_SHARE = 0.002, 4
+
+
+class Dispatcher:
+    """Keeps one worker supplied, on its event loop."""
+
+    def __init__(self, host: Host, plan: Plan, claimer: Claimer, attempts: Attempts, hub: Hub) -> None:
+        self._host = host
+        self._plan = plan
+        self._claimer = claimer
+        self._attempts = attempts
+        self._hub = hub
+        self._wake = asyncio.Event()
+        self._hints: dict[str, None] = {}
+        self._stopping = False
+        self._busy_until = time.monotonic()
+        self.pushed = False
+
+    def wake(self, queue_name: str = "") -> None:
+        """Look at once; `queue_name` says where something was enqueued, "" that anything may have changed."""
+        if queue_name:
+            self._hints[queue_name] = None
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Claim nothing more; `run` returns."""
+        self._stopping = True
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Claim until stopped, until `max_tasks` were claimed, or in a burst until nothing is left to do now."""
+        backoff = Backoff()
+        while not self._stopping and not self._claimer.is_spent:
+            self._wake.clear()
+            try:
+                pause = await self._pass()
+            except DatabaseTrouble as trouble:
+                pause = backoff.next()
+                self._hub.emit(DatabaseDown("dispatcher", str(trouble), pause))
+            else:
+                backoff.reset()
+                if pause is None:
+                    return
+            await self._wait(pause)
+
+    async def _pass(self) -> float | None:
+        """Claim what there is room for; returns the seconds until the next look, or None when a burst is over."""
+        hints, self._hints = tuple(self._hints), {}
+        served = [name for name in hints if self._plan.queues is None or name in self._plan.queues]
+        if served:
+            await self._claim_all(tuple(served))
+        outlook = await self._look()
+        if outlook.queues:
+            claimed = await self._claim_all(outlook.queues)
+            return 0.0 if claimed and self._claimer.room().limit else LOOK_WHILE_BUSY
+        if self._plan.burst and not self._attempts.busy:
+            return None
+        return self._idle_pause(outlook)
+
+    def _idle_pause(self, outlook: Outlook) -> float:
+        if self._attempts.busy:
+            self._busy_until = time.monotonic()
+        pause = poll_pause(time.monotonic() - self._busy_until, pushed=self.pushed)
+        if self._plan.burst:
+            pause = min(pause, LOOK_WHILE_BUSY)
+        return pause if outlook.next_due_in is None else min(pause, max(outlook.next_due_in, 0.0))
+
+    async def _look(self) -> Outlook:
+        """Let rows whose time has come be claimed, and say which served queues have due rows."""
+        alias = self._host.settings.alias
+        outlook = await repeat(self._host.database, lambda conn: peek(conn, alias))
+        if outlook.next_due_in is not None and outlook.next_due_in <= 0:
+            await self._promote()
+            outlook = await repeat(self._host.database, lambda conn: peek(conn, alias))
+        if self._plan.queues is None:
+            return outlook
+        return Outlook(tuple(name for name in outlook.queues if name in self._plan.queues), outlook.next_due_in)
+
+    async def _promote(self) -> None:
+        for _ in range(PROMOTE_ROUNDS):
+            moved = await repeat(self._host.database, lambda conn: promote(conn, PROMOTE_AT_ONCE))
+            if moved < PROMOTE_AT_ONCE:
+                return
+
+    async def _claim_all(self, queues: tuple[str, ...]) -> int:
+        """Claim from these queues while there is room and they give, but look around again after a short while."""
+        total, until = 0, time.monotonic() + LOOK_WHILE_BUSY
+        while not self._stopping and time.monotonic() < until:
+            count = await self._claimer.claim(queues)
+            total += count
+            if not count:
+                break
+            self._busy_until = time.monotonic()
+            await asyncio.sleep(0 if self._has_much_room() else GATHER_PAUSE)
+        return total
+
+    def _has_much_room(self) -> bool:
+        return self._claimer.room().limit * GATHER_SHARE >= self._plan.concurrency
+
+    async def _wait(self, pause: float) -> None:
+        if pause <= 0 or self._stopping:
+            await asyncio.sleep(0)
+            return
+        try:
+            async with asyncio.timeout(pause):
+                await self._wake.wait()
+        except TimeoutError:
+            pass

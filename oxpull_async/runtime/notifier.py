@@ -1,0 +1,65 @@
+"""The notifier: turns what the database can tell into wake-ups of the dispatcher."""
+
+import asyncio
+from collections.abc import Callable
+
+from oxpull_async.db.contract import Database, Listener
+from oxpull_async.domain.errors import DatabaseTrouble
+from oxpull_async.domain.events import ListenerLost
+from oxpull_async.runtime.hub import Hub
+from oxpull_async.runtime.pauses import Backoff
+
+CHANGE_PAUSE = 0.025
+
+
+class Notifier:
+    """Listens where wake-ups are pushed, watches for changes where that is cheap, and else leaves it to the poll."""
+
+    def __init__(self, database: Database, wake: Callable[[str], None], hub: Hub) -> None:
+        self._database = database
+        self._wake = wake
+        self._hub = hub
+        self.on_pushed: Callable[[bool], None] = lambda _: None
+        self.state = "none"
+
+    async def run(self) -> None:
+        """Wake the dispatcher until cancelled."""
+        backoff = Backoff()
+        while True:
+            try:
+                listener = await self._database.listen()
+                if listener is None:
+                    await self._watch()
+                    return
+                backoff.reset()
+                await self._listen(listener)
+            except DatabaseTrouble as trouble:
+                self._set("lost")
+                self._hub.emit(ListenerLost(str(trouble)))
+                await asyncio.sleep(backoff.next())
+
+    async def _listen(self, listener: Listener) -> None:
+        self._set("listening")
+        self._wake("")
+        try:
+            while True:
+                self._wake(await listener.wait())
+        finally:
+            await listener.close()
+
+    async def _watch(self) -> None:
+        """Look for changes by others where the database can tell without a query."""
+        while (changed := await self._changed()) is not None:
+            if changed:
+                self._wake("")
+            await asyncio.sleep(CHANGE_PAUSE)
+
+    async def _changed(self) -> bool | None:
+        try:
+            return await self._database.changed()
+        except DatabaseTrouble:
+            return True
+
+    def _set(self, state: str) -> None:
+        self.state = state
+        self.on_pushed(state == "listening")

@@ -1,0 +1,30 @@
+"""How long the loops wait: while the database is away, and between looks at an idle queue."""
+
+import random
+
+FIRST, LONGEST = 0.1, 2.0
+BUSY_POLL, IDLE_POLL, PUSHED_POLL = 0.02, 0.5, 5.0
+COOLING = 10.0
+
+
+class Backoff:
+    """Growing pauses between tries, spread so that a fleet does not come back at the same instant."""
+
+    def __init__(self) -> None:
+        self._pause = FIRST
+
+    def next(self) -> float:
+        """Return the seconds to wait before the next try."""
+        pause, self._pause = self._pause, min(self._pause * 2, LONGEST)
+        return pause * random.uniform(0.5, 1.0)  # noqa: S311 - spreading load, not keeping secrets
+
+    def reset(self) -> None:
+        """Start over, after a try that went well."""
+        self._pause = FIRST
+
+
+def poll_pause(idle_for: float, *, pushed: bool) -> float:
+    """Return the seconds until the next look: short after work, long when idle, longest where wake-ups are pushed."""
+    if pushed:
+        return PUSHED_POLL
+    return BUSY_POLL + (IDLE_POLL - BUSY_POLL) * min(idle_for / COOLING, 1.0) ** 4

@@ -1,0 +1,70 @@
+"""The reaper: takes tasks from workers that fell silent."""
+
+import asyncio
+import json
+import random
+
+from oxpull_async.db.contract import Database
+from oxpull_async.domain.errors import DatabaseTrouble, TaskAbandoned
+from oxpull_async.domain.events import DatabaseDown, TasksReaped
+from oxpull_async.domain.lease import ExpiredTask
+from oxpull_async.domain.record import TaskStatus
+from oxpull_async.runtime.hub import Hub
+from oxpull_async.runtime.lease import LeaseState
+from oxpull_async.runtime.repeat import repeat
+from oxpull_async.store.lease import bury_dead_workers, expired, reap
+
+AT_ONCE = 200
+
+
+class Reaper:
+    """Looks for expired leases twice in a renewal interval, row by row."""
+
+    def __init__(self, database: Database, lease: LeaseState, hub: Hub) -> None:
+        self._database = database
+        self._lease = lease
+        self._hub = hub
+
+    async def run(self) -> None:
+        """Reap until cancelled."""
+        while True:
+            try:
+                await self.sweep()
+            except DatabaseTrouble as trouble:
+                self._hub.emit(DatabaseDown("reaper", str(trouble), self._lease.interval))
+            await asyncio.sleep(self._lease.interval * random.uniform(0.4, 0.6))  # noqa: S311 - spreading load
+
+    async def sweep(self) -> int:
+        """Mark workers dead whose lease has expired and take over their tasks; returns how many moved.
+
+        Where one writer at a time may delay a renewal, an expired lease gets one interval of grace.
+        """
+        grace = 0.0 if self._database.dialect.skips_locked else self._lease.interval
+        await repeat(self._database, lambda conn: bury_dead_workers(conn, grace))
+        verdicts = []
+        while rows := await repeat(self._database, lambda conn: expired(conn, AT_ONCE)):
+            taken = [verdict for row in rows if (verdict := await self._take(row)) is not None]
+            verdicts += taken
+            if not taken:
+                break
+        if verdicts:
+            requeued = sum(verdict is TaskStatus.READY for verdict in verdicts)
+            self._hub.emit(TasksReaped(requeued, len(verdicts) - requeued))
+        return len(verdicts)
+
+    async def _take(self, row: ExpiredTask) -> TaskStatus | None:
+        note = _abandoned(row)
+        verdict = await repeat(self._database, lambda conn: reap(conn, row, note))
+        return None if verdict is None else verdict.status
+
+
+def _abandoned(row: ExpiredTask) -> str:
+    kind = TaskAbandoned
+    return json.dumps(
+        {
+            "exception_class_path": f"{kind.__module__}.{kind.__qualname__}",
+            "traceback": f"the worker {row.worker_id} fell silent during attempt {row.attempts} of {row.max_attempts}",
+            "attempt": row.attempts,
+            "worker_id": row.worker_id,
+        }
+    )

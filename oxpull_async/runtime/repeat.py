@@ -1,0 +1,27 @@
+"""Carry out an operation on a connection of its own, and repeat it where the database says that this helps."""
+
+from collections.abc import Awaitable, Callable
+
+from oxpull_async.db.contract import Connection, Database
+from oxpull_async.domain.errors import Conflict
+
+MOST_TRIES = 5
+
+
+async def repeat[T](database: Database, operation: Callable[[Connection], Awaitable[T]]) -> T:
+    """Run `operation` on a lent connection, again after a deadlock or serialization failure, five times at most.
+
+    Only for operations whose outermost transaction is our own. Raises what the operation raises the last time.
+    """
+    for _ in range(MOST_TRIES - 1):
+        try:
+            return await repeat_once(database, operation)
+        except Conflict:
+            continue
+    return await repeat_once(database, operation)
+
+
+async def repeat_once[T](database: Database, operation: Callable[[Connection], Awaitable[T]]) -> T:
+    """Run `operation` on a lent connection."""
+    async with database.connection() as conn:
+        return await operation(conn)

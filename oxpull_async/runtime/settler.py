@@ -1,0 +1,160 @@
+"""The settler: writes outcomes, all that are ready at once, and keeps at it until they are stored."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from oxpull_async.db.contract import Database
+from oxpull_async.domain.errors import ConnectionLost, DatabaseTrouble, DataRefused
+from oxpull_async.domain.events import DatabaseDown, OutcomeIgnored, TaskSettled
+from oxpull_async.domain.failure_text import storable_text
+from oxpull_async.domain.outcome import Failed, Lease, Outcome, Settlement
+from oxpull_async.domain.record import TaskStatus
+from oxpull_async.runtime.attempts import Attempt, Attempts
+from oxpull_async.runtime.failures import error_entry
+from oxpull_async.runtime.hub import Hub
+from oxpull_async.runtime.lease import LeaseState
+from oxpull_async.runtime.pauses import Backoff
+from oxpull_async.runtime.repeat import repeat
+from oxpull_async.store.results import get_tasks
+from oxpull_async.store.settle import Settled, settle
+
+MOST_AT_ONCE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An attempt that has ended, with its outcome."""
+
+    attempt: Attempt
+    outcome: Outcome
+
+    @property
+    def settlement(self) -> Settlement:
+        """What is to be written."""
+        return Settlement(self.attempt.lease, self.outcome)
+
+
+class Settler:
+    """Collects outcomes on the event loop and settles them in batches."""
+
+    def __init__(self, database: Database, attempts: Attempts, lease: LeaseState, hub: Hub) -> None:
+        self._database = database
+        self._attempts = attempts
+        self._lease = lease
+        self._hub = hub
+        self._ended: list[Ended] = []
+        self._ready = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._uncertain = False
+        self.settled = 0
+
+    def add(self, attempt: Attempt, outcome: Outcome) -> None:
+        """Take an outcome; it is written with all others that are there when the statement under way returns."""
+        self._ended.append(Ended(attempt, outcome))
+        self._ready.set()
+        self._idle.clear()
+
+    async def flush(self) -> None:
+        """Wait until everything taken so far is written."""
+        await self._idle.wait()
+
+    async def run(self) -> None:
+        """Write outcomes until cancelled."""
+        pause = Backoff()
+        while True:
+            await self._ready.wait()
+            batch = self._ended[:MOST_AT_ONCE]
+            try:
+                await self._write(batch)
+            except asyncio.CancelledError:
+                self._uncertain = True
+                raise
+            except DatabaseTrouble as trouble:
+                wait = pause.next()
+                self._hub.emit(DatabaseDown("settler", str(trouble), wait))
+                await asyncio.sleep(wait)
+                continue
+            pause.reset()
+            self._done(len(batch))
+
+    def _done(self, count: int) -> None:
+        del self._ended[:count]
+        if not self._ended:
+            self._ready.clear()
+            self._idle.set()
+
+    async def _write(self, batch: Sequence[Ended]) -> None:
+        """Write a batch: whole, whole again after a lost connection, then one by one; the same for a refused value."""
+        if not self._lease.is_trusted(time.monotonic()):
+            await self._wait_for_lease()
+        try:
+            settled = await (self._settle_after_loss(batch) if self._uncertain else self._settle(batch))
+        except ConnectionLost:
+            settled = await self._settle_after_loss(batch)
+        except DataRefused:
+            settled = await self._settle_alone(batch)
+        self._uncertain = False
+        self._announce(batch, settled)
+
+    async def _wait_for_lease(self) -> None:
+        """Give the lease thread the time to renew, or to find that the lease is lost, before anything is written."""
+        ends = time.monotonic() + self._lease.interval
+        while not self._lease.is_trusted(now := time.monotonic()) and now < ends:  # noqa: ASYNC110 - set in other threads
+            await asyncio.sleep(0.05)
+
+    async def _settle(self, batch: Sequence[Ended]) -> Settled:
+        rows = [ended.settlement for ended in batch]
+        return await repeat(self._database, lambda conn: settle(conn, rows))
+
+    async def _settle_after_loss(self, batch: Sequence[Ended]) -> Settled:
+        try:
+            settled = await self._settle(batch)
+        except (ConnectionLost, DataRefused):
+            settled = await self._settle_alone(batch)
+        missing = [ended for ended in batch if ended.attempt.lease not in settled]
+        return settled | (await self._written_before(missing) if missing else {})
+
+    async def _settle_alone(self, batch: Sequence[Ended]) -> Settled:
+        settled: Settled = {}
+        for ended in batch:
+            try:
+                settled |= await self._settle([ended])
+            except DataRefused as refused:
+                settled |= await self._settle([self._refused(ended, refused)])
+        return settled
+
+    def _refused(self, ended: Ended, refused: DataRefused) -> Ended:
+        """Turn an outcome that the database refuses into a failure that says so and is final."""
+        text = storable_text(f"the outcome could not be stored: {refused}").encode("ascii", "backslashreplace").decode()
+        entry = error_entry(type(refused), text, ended.attempt, self._lease.worker_id)
+        return Ended(ended.attempt, Failed(entry, None))
+
+    async def _written_before(self, missing: Sequence[Ended]) -> Settled:
+        """Find the outcomes whose first writing landed although the connection broke."""
+        ids = [ended.attempt.claimed.id for ended in missing]
+        records = await repeat(self._database, lambda conn: get_tasks(conn, ids))
+        found: Settled = {}
+        for ended in missing:
+            record = records.get(ended.attempt.claimed.id)
+            expected = ended.settlement.columns()
+            epoch = ended.attempt.lease.epoch + (1 if expected["refund"] else 0)
+            if record and record.epoch == epoch and record.status in {expected["status"], TaskStatus.DISCARDED}:
+                found[ended.attempt.lease] = record.status
+        return found
+
+    def _announce(self, batch: Sequence[Ended], settled: Settled) -> None:
+        self.settled += len(settled)
+        for ended in batch:
+            self._attempts.forget(ended.attempt)
+        if not (self._hub.wants(TaskSettled) or len(settled) < len(batch)):
+            return
+        for ended in batch:
+            claimed = ended.attempt.claimed
+            status = settled.get(Lease(claimed.id, claimed.epoch))
+            if status is None:
+                self._hub.emit(OutcomeIgnored(claimed.id, claimed.task_path, claimed.attempt))
+            else:
+                self._hub.emit(TaskSettled(claimed.id, claimed.task_path, claimed.attempt, status))

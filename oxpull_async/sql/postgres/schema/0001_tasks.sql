@@ -1,0 +1,62 @@
+-- 0001: tasks, workers, queues. Statements end with a semicolon at the end of a line.
+CREATE TABLE oxpull_task (
+    id                 :uuid_type PRIMARY KEY,
+    backend_alias      varchar(128) NOT NULL,
+    task_path          varchar(255) NOT NULL,
+    queue_name         varchar(128) NOT NULL,
+    priority           smallint NOT NULL,
+    "rank"             smallint NOT NULL,
+    status             varchar(12) NOT NULL,
+    due                smallint NULL,
+    waiting_for        varchar(12) NULL,
+    args               jsonb NOT NULL,
+    kwargs             jsonb NOT NULL,
+    run_after          timestamptz NULL,
+    available_at       timestamptz NOT NULL,
+    enqueued_at        timestamptz NOT NULL,
+    started_at         timestamptz NULL,
+    last_attempted_at  timestamptz NULL,
+    prior_attempted_at timestamptz NULL,
+    finished_at        timestamptz NULL,
+    attempts           integer NOT NULL,
+    max_attempts       integer NOT NULL,
+    epoch              bigint NOT NULL,
+    begun              boolean NOT NULL,
+    refunds            smallint NOT NULL,
+    snoozes            smallint NOT NULL,
+    timeout            double precision NULL,
+    leased_by          :uuid_type NULL,
+    worker_ids         jsonb NOT NULL,
+    errors             jsonb NOT NULL,
+    return_value       jsonb NULL,
+    progress           jsonb NULL,
+    cancel_requested   boolean NOT NULL
+);
+CREATE INDEX oxpull_task_ready ON oxpull_task (backend_alias, queue_name, "rank", available_at, id) WHERE due = 1;
+CREATE INDEX oxpull_task_deferred ON oxpull_task (available_at) WHERE due = 0;
+CREATE INDEX oxpull_task_leased ON oxpull_task (leased_by) WHERE leased_by IS NOT NULL;
+CREATE TABLE oxpull_worker (
+    id               :uuid_type PRIMARY KEY,
+    backend_alias    varchar(128) NOT NULL,
+    hostname         varchar(255) NOT NULL,
+    pid              integer NOT NULL,
+    queues           jsonb NULL,
+    concurrency      integer NOT NULL,
+    started_at       timestamptz NOT NULL,
+    renewed_at       timestamptz NOT NULL,
+    lease_expires_at timestamptz NOT NULL,
+    dead             boolean NOT NULL,
+    notes            jsonb NOT NULL
+);
+CREATE TABLE oxpull_queue (
+    backend_alias varchar(128) NOT NULL,
+    queue_name    varchar(128) NOT NULL,
+    paused        boolean NOT NULL,
+    changed_at    timestamptz NOT NULL,
+    PRIMARY KEY (backend_alias, queue_name)
+);
+CREATE TABLE oxpull_meta (
+    name  varchar(64) PRIMARY KEY,
+    value varchar(255) NOT NULL
+);
+INSERT INTO oxpull_meta (name, value) VALUES ('installation', gen_random_uuid()::text) ON CONFLICT DO NOTHING;

@@ -1,0 +1,19 @@
+-- waiting_time: for how many seconds the oldest due row has been ready, and how many running rows have no living worker.
+-- The recursion steps through the ready index by queue and rank, so its cost is not per row.
+WITH RECURSIVE oldest(queue_name, "rank", available_at) AS (
+    (SELECT t.queue_name, t."rank", t.available_at FROM oxpull_task t
+      WHERE t.backend_alias = :backend_alias::text AND t.due = 1
+      ORDER BY t.queue_name, t."rank", t.available_at LIMIT 1)
+    UNION ALL
+    SELECT n.queue_name, n."rank", n.available_at
+      FROM oldest o
+     CROSS JOIN LATERAL (
+        SELECT t.queue_name, t."rank", t.available_at FROM oxpull_task t
+         WHERE t.backend_alias = :backend_alias::text AND t.due = 1
+           AND (t.queue_name, t."rank") > (o.queue_name, o."rank")
+         ORDER BY t.queue_name, t."rank", t.available_at LIMIT 1) AS n
+)
+SELECT (SELECT EXTRACT(EPOCH FROM :now - min(o.available_at))::float8 FROM oldest o),
+       (SELECT count(*) FROM oxpull_task t
+         WHERE t.leased_by IS NOT NULL AND t.status = 'RUNNING'
+           AND NOT EXISTS (SELECT 1 FROM oxpull_worker w WHERE w.id = t.leased_by AND NOT w.dead))

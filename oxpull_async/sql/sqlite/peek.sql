@@ -1,0 +1,18 @@
+-- peek: which queues hold due rows, and, as the row without a name, in how many seconds the next deferred row is due.
+-- The recursion steps from queue to queue through the ready index, so its cost is per queue and not per row.
+SELECT due.queue_name, NULL AS due_in
+  FROM (
+    WITH RECURSIVE ready(queue_name) AS (
+        SELECT min(t.queue_name) FROM oxpull_task t WHERE t.backend_alias = :backend_alias AND t.due = 1
+        UNION ALL
+        SELECT (SELECT min(t.queue_name) FROM oxpull_task t
+                 WHERE t.backend_alias = :backend_alias AND t.due = 1 AND t.queue_name > r.queue_name)
+          FROM ready r WHERE r.queue_name IS NOT NULL
+    )
+    SELECT queue_name FROM ready WHERE queue_name IS NOT NULL
+  ) AS due
+ WHERE NOT EXISTS (SELECT 1 FROM oxpull_queue q
+                    WHERE q.backend_alias = :backend_alias AND q.queue_name = due.queue_name AND q.paused)
+UNION ALL
+SELECT NULL, (SELECT (julianday(t.available_at) - julianday(:now)) * 86400.0
+                FROM oxpull_task t WHERE t.due = 0 ORDER BY t.available_at LIMIT 1)

@@ -1,0 +1,5 @@
+-- set_queue_paused: pause or resume the claims of a queue; matches one row if that changed something, else none.
+INSERT INTO oxpull_queue AS q (backend_alias, queue_name, paused, changed_at)
+VALUES (:backend_alias, :queue_name, :paused, :now)
+ON CONFLICT (backend_alias, queue_name) DO UPDATE SET paused = excluded.paused, changed_at = excluded.changed_at
+ WHERE q.paused <> excluded.paused

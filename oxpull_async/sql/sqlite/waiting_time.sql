@@ -1,0 +1,7 @@
+-- waiting_time: for how many seconds the oldest due row has been ready, and how many running rows have no living worker.
+SELECT (SELECT (julianday(:now) - julianday(min(t.available_at))) * 86400.0
+          FROM oxpull_task AS t INDEXED BY oxpull_task_ready
+         WHERE t.backend_alias = :backend_alias AND t.due = 1),
+       (SELECT count(*) FROM oxpull_task AS t INDEXED BY oxpull_task_leased
+         WHERE t.leased_by IS NOT NULL AND t.status = 'RUNNING'
+           AND NOT EXISTS (SELECT 1 FROM oxpull_worker w WHERE w.id = t.leased_by AND NOT w.dead))

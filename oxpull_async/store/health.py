@@ -1,0 +1,74 @@
+"""What operators look at: workers, and how long due tasks have waited."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from oxpull_async.db.contract import Connection, Row
+from oxpull_async.domain.record import WorkerId, instant, task_id
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerState:
+    """A worker as the database knows it.
+
+    `lease_left` is in seconds and negative when it has expired.
+    """
+
+    worker_id: WorkerId
+    hostname: str
+    pid: int
+    queues: tuple[str, ...] | None
+    concurrency: int
+    started_at: datetime
+    renewed_at: datetime
+    lease_left: float
+    dead: bool
+    notes: dict[str, Any]
+    running: int
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether its lease is good."""
+        return not self.dead and self.lease_left > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """How much waits.
+
+    `oldest_due` is for how many seconds the oldest due task has waited, None when none is due; `orphans` is how many
+    tasks run without a living worker.
+    """
+
+    oldest_due: float | None
+    orphans: int
+
+
+async def workers(conn: Connection, backend_alias: str) -> list[WorkerState]:
+    """Return every worker that is known, oldest first."""
+    rows = await conn.fetch("workers", backend_alias=backend_alias)
+    return [_worker(row) for row in rows]
+
+
+async def backlog(conn: Connection, backend_alias: str) -> Backlog:
+    """Return how long due tasks have waited and how many rows run without a living worker."""
+    row = (await conn.fetch("waiting_time", backend_alias=backend_alias))[0]
+    return Backlog(None if row[0] is None else float(row[0]), row[1])
+
+
+def _worker(row: Row) -> WorkerState:
+    return WorkerState(
+        worker_id=task_id(row[0]),
+        hostname=row[1],
+        pid=row[2],
+        queues=None if row[3] is None else tuple(json.loads(row[3])),
+        concurrency=row[4],
+        started_at=instant(row[5]),
+        renewed_at=instant(row[6]),
+        lease_left=float(row[7]),
+        dead=bool(row[8]),
+        notes=json.loads(row[9]),
+        running=row[10],
+    )

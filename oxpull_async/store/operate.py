@@ -1,0 +1,74 @@
+"""What operators do to stored tasks: retry, discard, cancel, prune.
+
+Each is a compare-and-set and counts its rows.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from oxpull_async.db.contract import Connection
+from oxpull_async.domain.record import TaskId, task_id, wire_id
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """One step of a prune.
+
+    How many rows were looked at and removed, and after which id the next step starts.
+    """
+
+    scanned: int
+    removed: int
+    after: TaskId | None
+
+
+@dataclass(frozen=True, slots=True)
+class PruneRequest:
+    """Which rows to remove: these statuses, ended more than `age_seconds` ago."""
+
+    age_seconds: float
+    statuses: tuple[str, ...]
+    batch_size: int
+    dry_run: bool
+
+
+async def retry(conn: Connection, ids: Sequence[TaskId], *, include_discarded: bool) -> int:
+    """Make failed and lost tasks (discarded ones on request) ready once more.
+
+    Returns how many moved.
+    """
+    return await conn.execute("retry_tasks", ids=_ids(ids), include_discarded=include_discarded)
+
+
+async def discard(conn: Connection, ids: Sequence[TaskId]) -> int:
+    """End tasks that are ready, waiting, failed or lost; returns how many moved."""
+    return await conn.execute("discard_tasks", ids=_ids(ids))
+
+
+async def cancel(conn: Connection, ids: Sequence[TaskId]) -> int:
+    """End tasks that do not run yet and ask running ones to stop; returns how many changed."""
+    return await conn.execute("cancel_tasks", ids=_ids(ids))
+
+
+async def prune_step(conn: Connection, request: PruneRequest, after: TaskId | None) -> Pruned:
+    """Look at the next rows by id and remove those that may go; one short transaction."""
+    rows = await conn.fetch(
+        "prune_scan",
+        statuses=json.dumps(request.statuses),
+        age=request.age_seconds,
+        after=None if after is None else wire_id(after),
+        limit=request.batch_size,
+    )
+    doomed = [task_id(row[0]) for row in rows if row[1]]
+    last = task_id(rows[-1][0]) if len(rows) == request.batch_size else None
+    if request.dry_run or not doomed:
+        return Pruned(len(rows), len(doomed), last)
+    removed = await conn.execute(
+        "prune_tasks", ids=_ids(doomed), statuses=json.dumps(request.statuses), age=request.age_seconds
+    )
+    return Pruned(len(rows), removed, last)
+
+
+def _ids(ids: Sequence[TaskId]) -> str:
+    return json.dumps(sorted(wire_id(id_) for id_ in ids))

@@ -1,0 +1,68 @@
+"""What the queues hold: due rows, deferred rows whose time comes, pauses and counts."""
+
+import json
+from dataclasses import dataclass
+
+from oxpull_async.db.contract import Connection
+from oxpull_async.domain.record import TaskStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """Which queues have due rows, and in how many seconds the next deferred row is due."""
+
+    queues: tuple[str, ...]
+    next_due_in: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStats:
+    """How many tasks a queue has in each status."""
+
+    queue_name: str
+    ready: int = 0
+    waiting: int = 0
+    running: int = 0
+    successful: int = 0
+    failed: int = 0
+    lost: int = 0
+    discarded: int = 0
+
+
+async def peek(conn: Connection, backend_alias: str) -> Outlook:
+    """Look which queues, but paused ones, have due rows, and when the next one is due."""
+    rows = await conn.fetch("peek", backend_alias=backend_alias)
+    due_in = next((row[1] for row in rows if row[0] is None), None)
+    return Outlook(tuple(row[0] for row in rows if row[0] is not None), None if due_in is None else float(due_in))
+
+
+async def promote(conn: Connection, limit: int) -> int:
+    """Let deferred rows whose time has come be claimed; returns how many, at most `limit`."""
+    return await conn.execute("promote", limit=limit)
+
+
+async def set_paused(conn: Connection, backend_alias: str, queue_name: str, *, paused: bool) -> bool:
+    """Pause or resume a queue; False when it already was so."""
+    async with conn.transaction():
+        if (queue_name in await paused_queues(conn, backend_alias)) == paused:
+            return False
+        await conn.execute("set_queue_paused", backend_alias=backend_alias, queue_name=queue_name, paused=paused)
+    return True
+
+
+async def paused_queues(conn: Connection, backend_alias: str) -> list[str]:
+    """Return the names of the paused queues, in order."""
+    return [row[0] for row in await conn.fetch("paused_queues", backend_alias=backend_alias)]
+
+
+async def stats(conn: Connection, backend_alias: str) -> list[QueueStats]:
+    """Count the tasks of every queue by status, queues in order of name."""
+    counts: dict[str, dict[str, int]] = {}
+    for queue_name, status, count in await conn.fetch("stats", backend_alias=backend_alias):
+        counts.setdefault(queue_name, {})[TaskStatus(status).value.lower()] = count
+    return [QueueStats(name, **by_status) for name, by_status in sorted(counts.items())]
+
+
+def json_list(values: list[str] | tuple[str, ...] | frozenset[str]) -> str:
+    """Return names as the one JSON text in which a list travels to a statement."""
+    return json.dumps(sorted(values))

@@ -1,0 +1,64 @@
+"""Write what attempts came to, each fenced by its epoch."""
+
+import json
+from collections.abc import Sequence
+
+from oxpull_async.db.contract import Connection
+from oxpull_async.domain.chunks import chunks
+from oxpull_async.domain.outcome import Lease, Settlement
+from oxpull_async.domain.record import TaskStatus, task_id, wire_id
+
+ROW_OVERHEAD = 200
+
+type Settled = dict[Lease, TaskStatus]
+
+
+async def settle(conn: Connection, settlements: Sequence[Settlement]) -> Settled:
+    """Write outcomes in one transaction.
+
+    Returns the stored status of those whose lease was still good.
+
+    An outcome that is absent from the answer changed nothing: the task had been taken away, and the news is not an
+    error. Repeating the call after a lost connection is safe, since the write that lands moves the row out of RUNNING.
+    """
+    rows = sorted(((one, one.columns()) for one in settlements), key=lambda row: str(row[1]["id"]))
+    sized = ((row, _size(row[1])) for row in rows)
+    parts = list(chunks(sized, max_bytes=conn.max_batch_bytes))
+    if len(parts) == 1 and conn.dialect.update_returns_rows:
+        return await _write(conn, parts[0])
+    written: Settled = {}
+    async with conn.transaction():
+        for part in parts:
+            written |= await _write(conn, part)
+    return written
+
+
+async def mark_begun(conn: Connection, leases: Sequence[Lease]) -> None:
+    """Note that these attempts have started, so that a reap charges them."""
+    await conn.execute("mark_begun", attempts=_leases(leases))
+
+
+async def report_progress(conn: Connection, lease: Lease, progress: str) -> bool:
+    """Store how far an attempt is, as JSON text; False when the lease is lost."""
+    id_ = wire_id(lease.task_id)
+    return await conn.execute("report_progress", id=id_, epoch=lease.epoch, progress=progress) > 0
+
+
+async def _write(conn: Connection, part: Sequence[tuple[Settlement, dict[str, object]]]) -> Settled:
+    outcomes = json.dumps([columns for _, columns in part])
+    if conn.dialect.update_returns_rows:
+        rows = await conn.fetch("settle", outcomes=outcomes)
+    else:
+        rows = await conn.fetch("lock_outcomes", outcomes=outcomes)
+        if rows:
+            await conn.execute("settle", outcomes=outcomes)
+    return {Lease(task_id(row[0]), row[1]): TaskStatus(row[2]) for row in rows}
+
+
+def _leases(leases: Sequence[Lease]) -> str:
+    in_order = sorted(leases, key=lambda lease: lease.task_id)
+    return json.dumps([{"id": wire_id(lease.task_id), "epoch": lease.epoch} for lease in in_order])
+
+
+def _size(columns: dict[str, object]) -> int:
+    return len(str(columns["value"] or "")) + len(str(columns["error"] or "")) + ROW_OVERHEAD

@@ -1,0 +1,1 @@
+"""The proof that oxpull-async keeps its promises."""

@@ -1,0 +1,1 @@
+"""Tests of the blocking side: the shim and Django's connection."""

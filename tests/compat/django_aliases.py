@@ -1,0 +1,54 @@
+"""Configure Django for the tests, and add database aliases to it while it runs."""
+
+from typing import Any
+
+import django
+import pymysql
+from django.conf import settings
+from django.db import connections
+
+from oxpull_async.drivers.url import DatabaseUrl, parse_url
+
+ENGINES = {"postgres": "postgresql", "mysql": "mysql", "sqlite": "sqlite3"}
+
+
+def configure() -> None:
+    """Set Django up once for this process; PyMySQL stands in for mysqlclient, which needs a compiler."""
+    if settings.configured:
+        return
+    pymysql.install_as_MySQLdb()
+    settings.configure(
+        DATABASES={"default": {}},
+        INSTALLED_APPS=[],
+        USE_TZ=True,
+        TIME_ZONE="Europe/Vienna",
+        SECRET_KEY="for tests only",
+        LOGGING_CONFIG=None,
+    )
+    django.setup()
+
+
+def add_alias(alias: str, url: str, **options: object) -> None:
+    """Let Django reach a database under an alias; `options` are those of its DATABASES entry's OPTIONS."""
+    configure()
+    entry = _entry(parse_url(url)) | {"OPTIONS": options}
+    connections.databases[alias] = connections.configure_settings({"default": {}, alias: entry})[alias]
+
+
+def drop_alias(alias: str) -> None:
+    """Close an alias's connection and forget it."""
+    connections[alias].close()
+    del connections[alias]
+    del connections.databases[alias]
+
+
+def _entry(url: DatabaseUrl) -> dict[str, Any]:
+    entry: dict[str, Any] = {"ENGINE": f"django.db.backends.{ENGINES[url.family]}", "NAME": url.database}
+    if url.family != "sqlite":
+        entry |= {
+            "HOST": url.host or "",
+            "PORT": url.port or "",
+            "USER": url.user or "",
+            "PASSWORD": url.password or "",
+        }
+    return entry

@@ -1,0 +1,1 @@
+"""One suite over every connection: each promise of the contract and of the store, one test."""

@@ -1,0 +1,2 @@
+-- test_repeated: one name in several places.
+SELECT :first, :second, concat(:first, :second)

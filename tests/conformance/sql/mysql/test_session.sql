@@ -1,0 +1,2 @@
+-- test_session: which session this is.
+SELECT connection_id()

@@ -1,0 +1,2 @@
+-- test_text: one text, there and back.
+SELECT :text

@@ -1,0 +1,2 @@
+-- test_now: the database's clock.
+SELECT :now

@@ -1,0 +1,1 @@
+"""Tests of the native drivers, each with its own database."""

@@ -1,0 +1,1 @@
+"""Promises under crashes and races, as functions of their size."""
