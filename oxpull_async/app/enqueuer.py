@@ -13,9 +13,9 @@ from oxpull_async.app import ambient
 from oxpull_async.app.result import TaskResult
 from oxpull_async.app.task import Call
 from oxpull_async.db.contract import Connection
-from oxpull_async.domain.errors import ConnectionLost, DataRefused, InvalidArguments, InvalidTask
+from oxpull_async.domain.errors import ConnectionLost, DataRefused, InvalidTask, UsageError
 from oxpull_async.domain.record import NewTask, TaskRecord, TaskStatus
-from oxpull_async.domain.task import Body
+from oxpull_async.domain.task import Body, checked_queue
 from oxpull_async.domain.values import decode, encode_normalised, normalise_call
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store import enqueue as store
@@ -86,10 +86,10 @@ class Enqueuer:
 
     def _numbered(self, position: int, call: Call[Any]) -> NewTask:
         if not isinstance(call, Call):
-            raise InvalidTask(f"call {position}: {call!r:.80} is not a call: pass task.call(…)")
+            raise InvalidTask(f"call {position}: {call!r:.80} is no call: pass task.call(…)")
         try:
             return self._new_task(call)
-        except InvalidArguments as refused:
+        except UsageError as refused:
             raise type(refused)(f"call {position} ({call.task.path}): {refused}") from refused.__cause__
 
     def _new_task(self, call: Call[Any]) -> NewTask:
@@ -99,6 +99,7 @@ class Enqueuer:
         encode = normalise_call if task.body is None else task.body.codec.encode
         args, kwargs = encode(call.args, call.kwargs)
         options = task.options
+        checked_queue(options.queue_name, self._ox.settings.queues)
         return NewTask(
             id=str(uuid_utils.uuid7()),
             backend_alias=self._ox.settings.alias,

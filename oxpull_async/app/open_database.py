@@ -9,6 +9,7 @@ from oxpull_async.db.contract import Database
 from oxpull_async.domain.errors import UsageError
 from oxpull_async.domain.settings import SettingsKeywords
 from oxpull_async.drivers.url import DatabaseUrl, parse_url
+from oxpull_async.drivers.url_options import find_option
 
 ENVIRONMENT = "OXPULL_DATABASE_URL"
 _DRIVERS = {
@@ -16,6 +17,7 @@ _DRIVERS = {
     "mysql": ("oxpull_async.drivers.aiomysql", "AiomysqlDatabase"),
     "sqlite": ("oxpull_async.drivers.aiosqlite", "AiosqliteDatabase"),
 }
+_KEYWORDS = {"pool_size": 10, "pooler": "session", "listen_url": None}
 
 
 def open_database(url: str | None, settings: SettingsKeywords) -> Database:
@@ -38,11 +40,15 @@ def open_database(url: str | None, settings: SettingsKeywords) -> Database:
 
 
 def with_options(url: DatabaseUrl, settings: SettingsKeywords) -> DatabaseUrl:
-    """Return the URL with Oxpull's pool and pooler settings where it says none itself."""
+    """Return the URL with Oxpull's pool and pooler settings where it says none itself.
+
+    Raises: UsageError for a value out of range, or one that this database cannot have.
+    """
     given: dict[str, Any] = {}
-    for name in ("pool_size", "pooler", "listen_url"):
-        if name in settings and name not in url.options:
-            given[name] = settings[name]
+    for name, default in _KEYWORDS.items():
+        value = settings.get(name, default)
+        if value != default and name not in url.options:
+            given[name] = find_option(url.family, name).read(str(value))
     return replace(url, options={**given, **url.options}) if given else url
 
 

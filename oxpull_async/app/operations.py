@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +21,7 @@ from oxpull_async.store.queues import QueueStats
 
 PRUNABLE = (TaskStatus.SUCCESSFUL, TaskStatus.DISCARDED, TaskStatus.FAILED, TaskStatus.LOST)
 CHUNK = 1000
+ANY_QUEUE = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +63,7 @@ class Operations:
 
         Raises: TaskResultDoesNotExist when the id is malformed.
         """
-        return (
-            await self.operate(lambda c: operate.retry(c, [checked_id(id_)], include_discarded=include_discarded)) > 0
-        )
+        return (await self.retry_many([id_], include_discarded=include_discarded))[0] > 0
 
     async def discard(self, id_: str) -> bool:
         """End a task that is ready, waiting, failed or lost; False when it is in another status."""
@@ -80,7 +80,11 @@ class Operations:
 
     async def retry_many(self, ids: Collection[str], *, include_discarded: bool = False) -> tuple[int, int]:
         """Retry many tasks; returns how many changed and how many were skipped."""
-        return await _in_chunks(self, ids, lambda c, part: operate.retry(c, part, include_discarded=include_discarded))
+        retry = partial(operate.retry, include_discarded=include_discarded)
+        changed, skipped = await _in_chunks(self, ids, retry)
+        if changed:
+            self._wake(ANY_QUEUE)
+        return changed, skipped
 
     async def discard_many(self, ids: Collection[str]) -> tuple[int, int]:
         """Discard many tasks; returns how many changed and how many were skipped."""
@@ -102,7 +106,7 @@ class Operations:
         """Let workers claim from a queue again; False when it was not paused."""
         name, alias = checked_queue(queue_name), self.settings.alias
         changed = await self.operate(lambda c: queues.set_paused(c, alias, name, paused=False))
-        self.wakeups.announce(name)
+        self._wake(name)
         return changed
 
     async def stats(self) -> list[QueueStats]:
@@ -145,6 +149,15 @@ class Operations:
             after = step.after
             if after is None:
                 return report
+
+    def _wake(self, queue_name: str) -> None:
+        """Wake workers, after the commit where a transaction is open here."""
+        transaction = ambient.current(self)
+        announce = partial(self.wakeups.announce, queue_name)
+        if transaction is None:
+            announce()
+        else:
+            transaction.conn.after_commit(announce)
 
     async def operate[T](self, operation: Callable[[Connection], Awaitable[T]]) -> T:
         """Run a store operation in the transaction that is open here, or in one of its own."""

@@ -1,6 +1,6 @@
 """Oxpull: settings, database and tasks of one queue, put together."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Self, Unpack
 
@@ -10,9 +10,9 @@ from oxpull_async.app.open_database import open_database
 from oxpull_async.app.operations import Operations, checked_id
 from oxpull_async.app.result import TaskResult
 from oxpull_async.app.task import Call, Task
-from oxpull_async.app.transactions import Transaction, joined_transaction, own_transaction
+from oxpull_async.app.transactions import Neighbours, Transaction, joined_transaction, own_transaction
 from oxpull_async.app.wakeups import Wakeups
-from oxpull_async.domain.errors import TaskResultDoesNotExist
+from oxpull_async.domain.errors import InvalidTask, TaskResultDoesNotExist
 from oxpull_async.domain.record import TaskRecord
 from oxpull_async.domain.settings import Settings, SettingsKeywords
 from oxpull_async.runtime.repeat import repeat
@@ -35,7 +35,7 @@ class Oxpull(Declarations, Operations):
         self.wakeups = Wakeups(self.database)
         self.enqueuer = Enqueuer(self)
         self.tasks: dict[str, Task[..., Any]] = {}
-        self._installation: str | None = None
+        self.neighbours = Neighbours(self.database)
 
     def __repr__(self) -> str:
         return f"<Oxpull {self.database.label}>"
@@ -72,14 +72,16 @@ class Oxpull(Declarations, Operations):
         """Store a call of a task, given itself or by its path; the other arguments are its own."""
         if isinstance(task, str):
             task = self.tasks.get(task) or self.remote(task)
+        elif not isinstance(task, Task):
+            raise InvalidTask(f"{task!r:.80} is no task: pass one made by @ox.task or ox.remote(…), or a dotted path")
         return await self.enqueuer.enqueue(Call(task, args, kwargs))
 
-    async def enqueue_many(self, calls: Sequence[Call[Any]]) -> list[TaskResult[Any]]:
+    async def enqueue_many(self, calls: Iterable[Call[Any]]) -> list[TaskResult[Any]]:
         """Store calls, also of different tasks, all or none; results in their order.
 
         Raises: InvalidArguments or InvalidTask naming the first bad call by its position; nothing is written.
         """
-        return await self.enqueuer.enqueue_many(calls)
+        return await self.enqueuer.enqueue_many(list(calls))
 
     async def get_result(self, id_: str) -> TaskResult[Any]:
         """Return the handle of a stored task, or raise TaskResultDoesNotExist."""
@@ -113,12 +115,6 @@ class Oxpull(Declarations, Operations):
         Raises: TransactionNotOpen on an autocommitting connection, WrongDatabase on one to another database.
         """
         return joined_transaction(self, connection)
-
-    async def installation(self) -> str:
-        """Return the id that tells this database from every other."""
-        if self._installation is None:
-            self._installation = await repeat(self.database, schema.installation)
-        return self._installation
 
     def on_wake(self, callback: Callable[[str], None]) -> Callable[[], None]:
         """Call `callback` with the queue's name at every enqueue here; returns what ends that."""

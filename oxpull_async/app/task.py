@@ -6,13 +6,14 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, Protocol, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, Protocol, Self, TypedDict, Unpack, overload
 
 from oxpull_async.domain.annotations import ArgumentCodec
 from oxpull_async.domain.durations import Duration
 from oxpull_async.domain.errors import InvalidTask
 from oxpull_async.domain.retry import Backoff, RetryPolicy, checked_backoff
 from oxpull_async.domain.settings import refuse_unknown
+from oxpull_async.domain.signatures import POSITIONAL
 from oxpull_async.domain.task import (
     Body,
     TaskOptions,
@@ -87,7 +88,7 @@ class Task[**P, R]:
             raise InvalidTask(f"{self.path} is known by name only here, so it can be enqueued but not called")
         return self.body.function(*args, **kwargs)
 
-    def using(self, **changes: Unpack[CallKeywords]) -> "Task[P, R]":
+    def using(self, **changes: Unpack[CallKeywords]) -> Self:
         """Return a copy with other options for the calls made through it.
 
         `priority` is -100..100, `run_after` an aware datetime, `timeout` seconds or timedelta (None: no limit).
@@ -165,7 +166,10 @@ def declare_task(
         raise InvalidTask(f"{function!r} is not a function: @task goes directly above def or async def")
     if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
         raise InvalidTask(f"{function.__qualname__} is a generator; a task returns one value")
+    if takes_context and not _takes_first(function):
+        raise InvalidTask(f"{function.__qualname__} takes no context: declare it `def {function.__name__}(context, …)`")
     options = changed_options(ox.settings.defaults, _call_keywords(keywords), ox.settings.queues)
+    checked_queue(options.queue_name, ox.settings.queues)
     options = replace(options, policy=_policy(options.policy, keywords))
     is_coroutine = inspect.iscoroutinefunction(function)
     body = Body(function, ArgumentCodec.for_function(function, skip_first=takes_context), is_coroutine, takes_context)
@@ -200,6 +204,11 @@ def path_of(function: Callable[..., Any]) -> str:
         file = getattr(main, "__file__", None)
         module = spec.name.removesuffix(".__main__") if spec is not None else Path(file).stem if file else module
     return f"{module}.{function.__qualname__}"
+
+
+def _takes_first(function: Callable[..., Any]) -> bool:
+    first = next(iter(inspect.signature(function).parameters.values()), None)
+    return first is not None and first.kind in {*POSITIONAL, first.VAR_POSITIONAL}
 
 
 def _call_keywords(keywords: TaskKeywords) -> CallKeywords:

@@ -6,7 +6,6 @@ At once in this process, by a coalesced NOTIFY elsewhere.
 import asyncio
 import contextvars
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.errors import OxpullError
@@ -54,13 +53,26 @@ class Wakeups:
             await asyncio.wait([self._sender])
 
     async def _send(self) -> None:
-        while self._pending:
-            names, self._pending = tuple(self._pending), {}
-            with suppress(OxpullError):
-                await self._notify(names)
-            await asyncio.sleep(PAUSE)
+        """Send what is pending until nothing is; a loop that ends cancels this and still waits for the last of it."""
+        try:
+            while self._pending:
+                await self._notify()
+                await asyncio.sleep(PAUSE)
+        except asyncio.CancelledError:
+            await self._notify()
+            raise
 
-    async def _notify(self, names: Iterable[str]) -> None:
+    async def _notify(self) -> None:
+        names, self._pending = self._pending, {}
+        try:
+            await self._notify_each(names)
+        except OxpullError:
+            return
+        except asyncio.CancelledError:
+            self._pending = names | self._pending
+            raise
+
+    async def _notify_each(self, names: Iterable[str]) -> None:
         async with self._database.connection() as conn:
             for name in names:
                 await notify(conn, name)

@@ -27,12 +27,12 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 75 a worker asks to be started 
 class OxpullGroup(click.Group):
     """Commands in the order in which they were added, their errors in one sentence."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Return the names in the order of a task's life, not of the alphabet."""
         return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; an error of ours ends it with exit code 1 and its message without a traceback."""
+        """Run the command; an error of ours is its message, without a traceback, and exit code 1."""
         try:
             return super().invoke(ctx)
         except OxpullError as error:

@@ -33,7 +33,7 @@ def migrate_command(target: Target, *, check: bool, sql: bool) -> None:
 
 
 def _migrate(target: Target) -> None:
-    applied = target.run(lambda ox: ox.migrate())
+    applied = run_with(target.oxpull(), Oxpull.migrate)
     if target.as_json:
         print_json({"applied": applied})
     elif applied:
@@ -43,7 +43,7 @@ def _migrate(target: Target) -> None:
 
 
 def _check(target: Target) -> None:
-    names = [migration.name for migration in target.run(_pending)]
+    names = [migration.name for migration in run_with(target.oxpull(), _pending)]
     if target.as_json:
         print_json({"pending": names})
     elif names:
@@ -84,7 +84,7 @@ def _statements(dialect: str, migration: Migration) -> list[str]:
     return [_as_text(dialect, "create_schema_table"), *migration.statements, record]
 
 
-def _as_text(dialect: str, name: str, **values: int | str) -> str:
-    statement = load_statement(dialect, name, QMARK)
+def _as_text(dialect: str, statement_name: str, /, **values: int | str) -> str:
+    statement = load_statement(dialect, statement_name, QMARK)
     bound = (f"'{value}'" if isinstance(value, str) else str(value) for value in statement.bind({**values}))
     return "".join(piece + next(bound, "") for piece in statement.sql.split(QMARK.mark))

@@ -1,4 +1,4 @@
-"""What commands print: one JSON document for machines; tables on a terminal, aligned text in a pipe, for people."""
+"""What commands print: one JSON document for machines; tables or aligned text for people."""
 
 import json
 import re
@@ -42,7 +42,7 @@ def plain(value: Any) -> Any:
 
 
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows under titles: a table on a terminal, aligned columns where a program or a file reads."""
+    """Print rows under titles: a table on a terminal, aligned columns anywhere else."""
     cells = [[cell(value) for value in row] for row in rows]
     if sys.stdout.isatty():
         table = Table(header_style="bold")
@@ -77,7 +77,7 @@ def when(moment: datetime | None) -> str:
 
 
 def printable(text: str) -> str:
-    """Return text with control characters made visible, so that stored text cannot steer a terminal."""
+    """Return text with control characters made visible: stored text must not steer a terminal."""
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 

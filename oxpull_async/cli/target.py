@@ -43,8 +43,16 @@ class Target:
         return Oxpull(self.url)
 
     def run[T](self, work: Callable[[Oxpull], Awaitable[T]]) -> T:
-        """Run a coroutine function with the Oxpull, which is closed afterwards."""
-        return run_with(self.oxpull(), work)
+        """Run a coroutine function with the Oxpull, which is closed afterwards.
+
+        Raises: NotMigrated or SchemaTooNew before anything is done where the schema is not this version's.
+        """
+
+        async def checked(ox: Oxpull) -> T:
+            await ox.check_schema()
+            return await work(ox)
+
+        return run_with(self.oxpull(), checked)
 
 
 def run_with[T](ox: Oxpull, work: Callable[[Oxpull], Awaitable[T]]) -> T:
@@ -63,9 +71,11 @@ def load_app(spec: str) -> Oxpull:
     Raises: click.ClickException saying what is wrong with the module or the name.
     """
     module_name, _, name = spec.partition(":")
+    if module_name.endswith(".py"):
+        meant = module_name.removesuffix(".py").strip("./").replace("/", ".")
+        raise click.ClickException(f"{module_name!r} is a file: name its module, {meant}:{name or 'ox'}")
     if not all(part.isidentifier() for part in module_name.split(".")):
-        hint = f": write {module_name.removesuffix('.py').replace('/', '.')}" if module_name.endswith(".py") else ""
-        raise click.ClickException(f"{module_name!r} is no module name like shop.tasks{hint}")
+        raise click.ClickException(f"{module_name!r} is no module name: write it like shop.tasks:ox")
     module = _import(module_name)
     return _attribute(module, name) if name else _only_oxpull(module)
 
@@ -93,7 +103,8 @@ def _broken(name: str, error: BaseException) -> click.ClickException:
 
 
 def _is_theirs(filename: str) -> bool:
-    return not filename.startswith("<frozen") and not Path(filename).is_relative_to(_HERE) and "importlib" not in filename
+    """Whether a frame is of the module that was to be imported, and not of what imported it."""
+    return not filename.startswith("<frozen") and "importlib" not in filename and _HERE not in Path(filename).parents
 
 
 def _attribute(module: ModuleType, path: str) -> Oxpull:
@@ -104,7 +115,7 @@ def _attribute(module: ModuleType, path: str) -> Oxpull:
         found = getattr(found, part)
     if not isinstance(found, Oxpull):
         kind = type(found).__name__
-        raise click.ClickException(f"{module.__name__}:{path} is no Oxpull but a {kind}{_offer(module)}")
+        raise click.ClickException(f"{module.__name__}:{path} is no Oxpull but of type {kind}{_offer(module)}")
     return found
 
 

@@ -47,7 +47,7 @@ def standard_library() -> Path:
 
 
 def find_sources(root: Path, limit: int | None = None) -> list[Path]:
-    """Return the Python files below a folder in order of path, without tests and installed packages."""
+    """Return the Python files below a folder by path, without tests and installed packages."""
     found = (path for path in root.rglob("*.py") if not _is_left_out(path.relative_to(root)) and path.is_file())
     return sorted(found)[:limit]
 

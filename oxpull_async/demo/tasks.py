@@ -16,7 +16,7 @@ ox = Oxpull(alias=os.environ.get(ALIAS, "demo"), lease_seconds=float(os.environ.
 
 @ox.task(queue_name="demo")
 def index_file(path: str, name: str, pace: float) -> ModuleFacts:
-    """Count what one source file holds, in a thread; `pace` seconds longer than it takes, for those who watch."""
+    """Count what one source file holds; takes `pace` seconds longer, for those who watch."""
     time.sleep(pace)
     return read_module(Path(path), name)
 

@@ -2,12 +2,12 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import batched
 
 from oxpull_async.app.operations import CHUNK, PRUNABLE
 from oxpull_async.demo.modules import Totals
-from oxpull_async.demo.tasks import ox, sum_files
+from oxpull_async.demo.tasks import ox
 from oxpull_async.domain.record import TaskId, TaskRecord, TaskStatus, WorkerId, wire_id
 from oxpull_async.store import lease
 from oxpull_async.store.results import get_tasks
@@ -20,7 +20,7 @@ class Watch:
         self.files = files
         self.totals = totals
         self.ended: dict[TaskId, TaskRecord] = {}
-        self.running: Counter[WorkerId] = Counter()
+        self.running: dict[TaskId, WorkerId] = {}
 
     @property
     def done(self) -> int:
@@ -40,21 +40,26 @@ class Watch:
             records = await ox.operate(lambda conn, some=some: get_tasks(conn, some))  # type: ignore[misc]
             self._note(records.values())
 
-    def _note(self, records: Iterator[TaskRecord] | Sequence[TaskRecord]) -> None:
+    def _note(self, records: Iterable[TaskRecord]) -> None:
         for record in records:
             if record.status.is_finished:
                 self.ended[record.id] = record
             elif record.leased_by is not None and record.id != self.totals:
-                self.running[record.leased_by] += 1
+                self.running[record.id] = record.leased_by
 
     def done_by(self) -> Counter[WorkerId]:
         """Count the ended file tasks by the worker of their last attempt."""
         records = (record for record in self.ended.values() if record.worker_ids and record.id != self.totals)
         return Counter(record.worker_ids[-1] for record in records)
 
-    def interrupted(self, worker_id: WorkerId) -> int:
-        """Count the file tasks that this worker began and another one finished."""
-        return sum(worker_id in record.worker_ids[:-1] for record in self.ended.values())
+    def held_by(self, worker_id: WorkerId) -> list[TaskId]:
+        """Return the file tasks that this worker had when last looked."""
+        return [id_ for id_, holder in self.running.items() if holder == worker_id]
+
+    def taken_over(self, held: Iterable[TaskId], worker_id: WorkerId) -> int:
+        """Count the tasks among these that another worker has ended."""
+        ended = (self.ended[id_] for id_ in held if id_ in self.ended)
+        return sum(record.worker_ids[-1:] != (worker_id,) for record in ended)
 
     def failures(self) -> list[TaskRecord]:
         """Return the tasks that ended without success."""
@@ -69,12 +74,11 @@ class Watch:
     def seconds(self) -> float:
         """Return the time from the enqueue to the totals, by the database's clock."""
         ended = self.ended[self.totals]
-        assert ended.finished_at is not None
-        return (ended.finished_at - ended.enqueued_at).total_seconds()
+        return ((ended.finished_at or ended.enqueued_at) - ended.enqueued_at).total_seconds()
 
 
 async def forget(ids: Sequence[TaskId], workers: Sequence[WorkerId]) -> None:
-    """Remove the tasks and workers of a run, and nothing else; what has not ended is cancelled first."""
+    """Remove the tasks and workers of a run, and nothing else; cancel what has not ended."""
     await ox.cancel_many(ids)
     for some in batched(ids, CHUNK):
         values = {"ids": json.dumps([wire_id(id_) for id_ in some]), "statuses": json.dumps(PRUNABLE), "age": 0.0}

@@ -1,10 +1,10 @@
-"""The demo's web application: one request stores a task per source file, and one that adds them up."""
+"""The demo's web application: one request stores a task per file and one that sums up."""
 
 from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
 from oxpull_async.demo.modules import find_sources, module_name
@@ -24,9 +24,9 @@ async def index(request: Request) -> JSONResponse:
     return JSONResponse({"files": files, "totals": totals.id}, status_code=202)
 
 
-async def refused(_request: Request, error: Exception) -> JSONResponse:
+async def refused(_request: Request, error: Exception) -> PlainTextResponse:
     """Answer with what was wrong."""
-    return JSONResponse({"error": str(error)}, status_code=503)
+    return PlainTextResponse(str(error), status_code=503)
 
 
 app = Starlette(

@@ -50,7 +50,7 @@ async def working(count: int, folder: Path) -> AsyncIterator[list[WorkerProcess]
     workers: list[WorkerProcess] = []
     try:
         for number in range(1, count + 1):
-            workers.append(await _start(number, folder))
+            workers.append(await _start(number, folder))  # noqa: PERF401 - each is to be ended, also if the next fails
         await _registered(workers)
         yield workers
     finally:
@@ -60,7 +60,7 @@ async def working(count: int, folder: Path) -> AsyncIterator[list[WorkerProcess]
 async def _start(number: int, folder: Path) -> WorkerProcess:
     log = folder / f"worker-{number}.log"
     command = ("-m", "oxpull_async", "worker", "oxpull_async.demo.tasks:ox")
-    options = ("--concurrency", str(CONCURRENCY), "--threads", str(THREADS))
+    options = ("--concurrency", str(CONCURRENCY), "--threads", str(THREADS), "--drain-timeout", "2s")
     with log.open("wb") as output:
         process = await asyncio.create_subprocess_exec(
             sys.executable, *command, *options, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=output,
@@ -84,7 +84,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 async def _registered(workers: Sequence[WorkerProcess]) -> None:
     try:
         async with asyncio.timeout(START_TIMEOUT):
-            while not all([await _is_registered(worker) for worker in workers]):
+            while not all([await _is_registered(worker) for worker in workers]):  # noqa: ASYNC110 - told by the database
                 await asyncio.sleep(POLL)
     except TimeoutError:
         raise DemoFailed(f"The workers did not register within {START_TIMEOUT:.0f} s.") from None

@@ -178,7 +178,7 @@ def wire_instant(moment: datetime | None) -> str | None:
     """
     if moment is None:
         return None
-    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
 
 
 def error_from_json(entry: dict[str, Any]) -> TaskError:

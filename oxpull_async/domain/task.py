@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from oxpull_async.domain.annotations import ArgumentCodec
@@ -13,6 +13,7 @@ from oxpull_async.domain.retry import RetryPolicy
 MIN_PRIORITY, MAX_PRIORITY = -100, 100
 MAX_QUEUE_NAME, MAX_TASK_PATH = 128, 255
 MAX_ATTEMPTS = 32_767
+_EARLIEST, _LATEST = datetime(1000, 1, 1, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 DEFAULT_QUEUE = "default"
 
 
@@ -94,6 +95,8 @@ def checked_run_after(run_after: object) -> datetime | None:
         raise InvalidTask(f"run_after={run_after!r} must be an aware datetime")
     if run_after.utcoffset() is None:
         raise InvalidTask(f"run_after={run_after!r} has no time zone: pass an aware datetime, for example in UTC")
+    if not _EARLIEST <= run_after <= _LATEST:
+        raise InvalidTask(f"run_after={run_after!r} must lie in the years 1000 to 9999 of UTC, as databases know them")
     return run_after
 
 

@@ -81,7 +81,7 @@ class AiomysqlSession(Session):
 
     async def _run(self, sql: str, values: list[Scalar]) -> PlainCursor:
         self._refuse_if_undone()
-        literals = tuple(self.raw.escape(value) for value in values)
+        literals = tuple(f"X'{v.hex()}'" if isinstance(v, bytes) else self.raw.escape(v) for v in values)
         data = (sql % literals).encode(self.raw.encoding)
         if len(data) >= self.facts.max_packet:
             raise DataRefused(

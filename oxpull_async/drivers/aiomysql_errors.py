@@ -14,7 +14,7 @@ from oxpull_async.domain.errors import (
 from oxpull_async.drivers.url import DatabaseUrl
 
 _LOCK_WAIT, _DEADLOCK, _NO_WAIT = 1205, 1213, 3572
-_MISSING = frozenset({1146, 1054})
+_MISSING_TABLE, _MISSING_COLUMN = 1146, 1054
 _READ_ONLY = frozenset({1290, 1792, 1836})
 _GONE = frozenset({1053, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 2006, 2013, 2014, 2026, 2055, 3169, 4031})
 _REFUSED = frozenset({
@@ -31,7 +31,7 @@ _HINTS = {
     1044: "grant this user the database, or name another one in the URL",
     1045: "check the user and the password in the URL",
     1049: "create the database, or name another one in the URL",
-    1698: "this account may log in through the server's Unix socket only: give unix_socket, or use another account",
+    1698: "check the user and the password in the URL; some accounts log in through the server's Unix socket only",
 }
 
 
@@ -58,7 +58,7 @@ def _by_number(error: aiomysql.Error, *, rolls_back: bool) -> Exception:
         return ConnectionLost(f"the connection broke, so the outcome of the command is unknown: {text}")
     if number in (_DEADLOCK, _LOCK_WAIT, _NO_WAIT):
         return _contended(number, text, rolls_back=rolls_back)
-    if number in _MISSING:
+    if number == _MISSING_COLUMN or (number == _MISSING_TABLE and ".oxpull_" in text):
         return NotMigrated(f"the database lacks tables or columns ({error.args[-1]}): run `oxpull migrate`")
     if number in _REFUSED or isinstance(error, aiomysql.DataError | aiomysql.IntegrityError):
         return DataRefused(text)

@@ -1,4 +1,4 @@
-"""SQLite through aiosqlite: sessions, the turns of one loop's writers, and the watch over the file.
+"""Reach SQLite through aiosqlite: sessions, writers in line, the watch over the file.
 
 Not here: what sqlite3's errors mean (`sqlite_errors`), and how a file is opened and waited for (`sqlite_file`).
 """
@@ -17,7 +17,7 @@ import aiosqlite
 
 from oxpull_async.db.contract import Connection, Dialect, Row, Scalar
 from oxpull_async.db.statements import QMARK, Statement
-from oxpull_async.domain.errors import LockTimeout, TransactionNotOpen, UsageError
+from oxpull_async.domain.errors import DatabaseUnavailable, LockTimeout, TransactionNotOpen, UsageError
 from oxpull_async.drivers.dialects import SQLITE
 from oxpull_async.drivers.pool import LoopPools, PoolConfig
 from oxpull_async.drivers.session import Session, Speech
@@ -37,10 +37,11 @@ from oxpull_async.drivers.url import DatabaseUrl
 
 _LEAVE_SECONDS = 60.0
 _ROWS_PER_FETCH = 64
+_CLOSED = (ValueError, sqlite3.ProgrammingError)
 
 
 class AiosqliteSession(Session):
-    """A Connection over one aiosqlite connection; each command is one trip to the connection's thread."""
+    """A Connection over one aiosqlite connection; each command is one trip to its thread."""
 
     def __init__(self, raw: aiosqlite.Connection, speech: Speech, settings: FileSettings, *, joined: bool) -> None:
         super().__init__(speech, joined=joined)
@@ -61,17 +62,22 @@ class AiosqliteSession(Session):
         """Whether a transaction is open on the file's connection."""
         try:
             return self.raw.in_transaction
-        except ValueError:  # it is closed
+        except _CLOSED:
             return False
 
     @property
     def is_usable(self) -> bool:
         """Whether the connection is open, idle and outside a transaction."""
-        return not (self.broken or self.running or self.depth or self.in_transaction)
+        if self.broken or self.running or self.depth:
+            return False
+        try:
+            return not self.raw.in_transaction
+        except _CLOSED:
+            return False
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:
-        """Open a transaction for the block when its turn has come, or a savepoint inside one that is open."""
+        """Open a transaction when its turn has come, or a savepoint inside one that is open."""
         if self.joined or self.depth:
             async with super().transaction():
                 yield
@@ -96,13 +102,16 @@ class AiosqliteSession(Session):
         await self._answer(sql, ())
 
     def translate(self, error: Exception) -> Exception:
-        """Return the class of `domain.errors` for a library error, or the error itself where it is none."""
-        return translate(error, self.settings.path, in_transaction=self.in_transaction)
+        """Return the class of `domain.errors` for a library error, or the error itself."""
+        translated = translate(error, self.settings.path, in_transaction=self.in_transaction)
+        if isinstance(translated, DatabaseUnavailable):
+            self.broken = True  # the file may be another one by now: open it anew
+        return translated
 
     async def begin_for_caller(self) -> None:
-        """Make sure that a transaction is open on the caller's connection, as sqlite3 would at the first write.
+        """Begin on the caller's connection unless a transaction is open on it.
 
-        Raises: TransactionNotOpen where it would not.
+        Raises: TransactionNotOpen where sqlite3 itself would not begin either.
         """
         if not await self.guard(self._visit(begin_foreign)):
             raise TransactionNotOpen(
@@ -155,7 +164,7 @@ class AiosqliteSession(Session):
 
 
 class AiosqliteDatabase:
-    """A SQLite file, reached through aiosqlite; `clock_offset` moves its clock and is for the test kit."""
+    """A SQLite file, reached through aiosqlite; `clock_offset` is for the test kit."""
 
     dialect: Dialect = SQLITE
 
@@ -176,7 +185,7 @@ class AiosqliteDatabase:
         return self._pools.connection()
 
     async def join(self, connection: object) -> Connection:
-        """Wrap the caller's aiosqlite connection, or the one under an SQLAlchemy AsyncConnection or AsyncSession.
+        """Wrap the caller's aiosqlite connection, or the one that SQLAlchemy runs on.
 
         Begins with BEGIN IMMEDIATE where nothing is open and sqlite3 would begin by itself.
         """
@@ -198,7 +207,7 @@ class AiosqliteDatabase:
         return "char(32)"
 
     async def changed(self) -> bool | None:
-        """Say whether anybody has written to the file since the last call in this event loop; True at the first."""
+        """Say whether the file was written since this loop's last call; True at the first."""
         if self.settings.in_memory:
             return None
         async with self._watchers.connection() as session:
@@ -220,6 +229,7 @@ class _Adapter:
     async def open(self) -> AiosqliteSession:
         """Open the file, on a thread of its own."""
         raw = aiosqlite.Connection(partial(open_file, self._settings), _ROWS_PER_FETCH)
+        raw._thread.daemon = True  # noqa: SLF001 - a connection that nobody closed must not keep the process alive
         try:
             await raw
         except BaseException as error:
@@ -242,7 +252,7 @@ class _Adapter:
         if session.left:
             return
         session.broken = session.left = True
-        with suppress(ValueError):  # it is closed
+        with suppress(*_CLOSED):
             file = session.raw._conn  # noqa: SLF001
             if isinstance(file, FileConnection):
                 file.abandon()

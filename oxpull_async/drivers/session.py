@@ -72,12 +72,14 @@ class Session(ABC):
         """Open a transaction for the block, or a savepoint inside one that is open."""
         nested = self.joined or self.depth > 0
         savepoint = f"oxpull_{self.depth}"
+        before = len(self._after_commit)
         await self.guard(self.control(f"SAVEPOINT {savepoint}" if nested else self.begin_sql))
         self.depth += 1
         try:
             yield
         except BaseException as error:
             self.depth -= 1
+            del self._after_commit[before:]
             await self._roll_back(f"ROLLBACK TO SAVEPOINT {savepoint}" if nested else "ROLLBACK", error)
             raise
         self.depth -= 1
@@ -148,8 +150,6 @@ class Session(ABC):
             callback()
 
     async def _roll_back(self, sql: str, cause: BaseException) -> None:
-        if self.depth == 0:
-            self._after_commit.clear()
         if self.broken:
             return
         try:

@@ -36,7 +36,7 @@ _MISSING = ("no such table: oxpull_", "no such table: main.oxpull_", "no such co
 
 
 def translate(error: Exception, file: str, *, in_transaction: bool) -> Exception:
-    """Return the class of `domain.errors` for an error of sqlite3 or aiosqlite, or the error itself."""
+    """Return the class of `domain.errors` for a library error, or the error itself."""
     if isinstance(error, OverflowError | UnicodeEncodeError):
         return DataRefused(f"SQLite cannot hold a value: {error}")
     if isinstance(error, ValueError) and "connection" in str(error).lower():
@@ -61,7 +61,7 @@ def primary_code(error: Exception) -> int:
 
 
 def may_be_repeated(error: sqlite3.Error) -> bool:
-    """Whether only another writer was in the way, so that the same command may work a little later."""
+    """Say whether only another writer was in the way, so that a repeat may work."""
     code = int(getattr(error, "sqlite_errorcode", 0))
     return code & _PRIMARY == sqlite3.SQLITE_BUSY and code != sqlite3.SQLITE_BUSY_SNAPSHOT
 

@@ -4,6 +4,7 @@ Nothing here knows an event loop; what calls it runs on the thread that aiosqlit
 """
 
 import sqlite3
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,11 +18,12 @@ MEMORY = ":memory:"
 _SLICE_SECONDS = 0.2
 _BREATH_SECONDS = 0.002
 _CACHED_STATEMENTS = 256
+_STEPS_BETWEEN_LOOKS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class FileSettings:
-    """Which file, how it is to be written, and for how many seconds a command waits for other writers."""
+    """Name a file, how it is to be written, and how many seconds to wait for other writers."""
 
     path: str
     journal_mode: str
@@ -43,13 +45,18 @@ class Answer:
 
 
 class FileConnection(sqlite3.Connection):
-    """A connection of ours; its waiting for other writers ends at once when it is abandoned.
+    """A connection of ours; what it runs or waits for ends at once when it is abandoned.
 
-    SQLite's own wait for a lock cannot be broken off, so it is cut into slices.
+    SQLite's own wait for a lock cannot be broken off, so it is cut into slices. An interrupt is forgotten by a
+    command that is only just about to begin; the progress handler stops such a one.
     """
 
     patience: float = 0.0
-    abandoned: bool = False
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.abandoned = threading.Event()
+        self.set_progress_handler(self.abandoned.is_set, _STEPS_BETWEEN_LOOKS)
 
     def __del__(self) -> None:
         """Close the file where nobody got to do it: the opening was cancelled, or the loop is gone."""
@@ -58,7 +65,7 @@ class FileConnection(sqlite3.Connection):
 
     def abandon(self) -> None:
         """Break off what runs, from any thread; nothing runs afterwards."""
-        self.abandoned = True
+        self.abandoned.set()
         with suppress(sqlite3.Error):
             self.interrupt()
 
@@ -98,10 +105,10 @@ def _configure(file: FileConnection, settings: FileSettings) -> None:
 
 
 def run_patiently(file: FileConnection, sql: str, values: Sequence[Scalar]) -> Answer:
-    """Run one command whole, again and again while another writer is in the way and patience lasts."""
+    """Run one command whole, again and again while another writer holds the file."""
     deadline = time.monotonic() + file.patience
     while True:
-        if file.abandoned:
+        if file.abandoned.is_set():
             raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
         try:
             return _run(file, sql, values)
@@ -121,7 +128,7 @@ def run_foreign(connection: sqlite3.Connection, sql: str, values: Sequence[Scala
 
 
 def begin_foreign(connection: sqlite3.Connection) -> bool:
-    """Begin where sqlite3 itself would at the first write; False where each statement commits by itself."""
+    """Begin where sqlite3 itself would at the first write; False where it never would."""
     if connection.in_transaction:
         return True
     if connection.isolation_level is None or getattr(connection, "autocommit", None) is True:

@@ -5,9 +5,8 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from oxpull_async.domain.outcome import Lease
-from oxpull_async.domain.record import ClaimedTask
-from oxpull_async.domain.retry import RetryPolicy
-from oxpull_async.domain.task import Body
+from oxpull_async.domain.record import ClaimedTask, WorkerId
+from oxpull_async.runtime.lookup import Runnable
 
 if TYPE_CHECKING:
     import asyncio
@@ -45,30 +44,40 @@ class Attempt:
         "phase",
         "policy",
         "stop",
-        "timeout",
+        "timer",
+        "worker_id",
     )
 
-    def __init__(self, claimed: ClaimedTask, body: Body, policy: RetryPolicy, claimed_at: float) -> None:
+    def __init__(self, claimed: ClaimedTask, worker_id: WorkerId, runnable: Runnable, claimed_at: float) -> None:
         self.claimed = claimed
-        self.body = body
-        self.policy = policy
+        self.worker_id = worker_id
+        self.body = runnable.body
+        self.policy = runnable.policy
         self.lease = Lease(claimed.id, claimed.epoch)
         self.claimed_at = claimed_at
-        self.timeout = claimed.timeout
         self.begun_at = 0.0
         self.phase = Phase.CLAIMED
         self.marked = claimed.begun
         self.stop: Stop | None = None
         self.aio_task: asyncio.Task[None] | None = None
+        self.timer: asyncio.TimerHandle | None = None
+
+    @property
+    def timeout(self) -> float | None:
+        """The seconds it may run, or None."""
+        return self.claimed.timeout
 
     @property
     def deadline(self) -> float | None:
         """The monotonic instant at which the timeout ends the attempt; None before it began or without a timeout."""
-        return self.begun_at + self.timeout if self.timeout and self.begun_at else None
+        return self.begun_at + self.claimed.timeout if self.claimed.timeout and self.begun_at else None
 
 
 class Attempts:
-    """The registry: which attempts wait, run or are unsettled here; safe to read and move from both threads."""
+    """The registry: which attempts wait, run or are unsettled here; safe to read and move from both threads.
+
+    `claim_in_doubt` says that a claim's answer did not arrive, so that rows may run here of which nobody knows.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -76,6 +85,7 @@ class Attempts:
         self._unsettled: dict[Lease, Attempt] = {}
         self.claims_begun = 0
         self.claims_ended = 0
+        self.claim_in_doubt = False
 
     def __len__(self) -> int:
         return len(self._live)

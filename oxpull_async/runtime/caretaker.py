@@ -49,7 +49,8 @@ class Caretaker:
                 await self._hand_back_unstarted()
                 claims_ended = self._attempts.claims_ended
                 busy = self._attempts.busy or self._suspects or claims_ended != claims_seen
-                if (busy and time.monotonic() - self._looked_at >= LOOK_EVERY) or self._is_due():
+                due = busy and time.monotonic() - self._looked_at >= LOOK_EVERY
+                if due or self._attempts.claim_in_doubt or self._is_due():
                     claims_seen = claims_ended
                     await self.look()
             except DatabaseTrouble as trouble:
@@ -62,6 +63,7 @@ class Caretaker:
     async def look(self) -> None:
         """Read what runs under this worker's id; pass on cancels, hand back what nobody here knows."""
         self._looked_at = time.monotonic()
+        self._attempts.claim_in_doubt = False
         fence, worker_id = self._attempts.claims_begun, self._lease.worker_id
         rows = await repeat(self._database, lambda conn: held(conn, worker_id))
         for row in rows:
@@ -72,11 +74,14 @@ class Caretaker:
             await self._release([Lease(row.task_id, row.epoch) for row in lost], "no claim delivered them")
 
     def _judge_unknown(self, rows: Sequence[HeldTask], fence: int) -> list[HeldTask]:
-        """Return the unknown rows that no claim under way can still deliver; remember the others for the next look."""
+        """Return the unknown rows that no claim under way can still deliver; remember the others for the next look.
+
+        A claim that has ended by now made its rows known before it ended, so the count is read first.
+        """
+        ended = self._attempts.claims_ended
         unknown = unknown_attempts(rows, self._attempts.known())
         seen = {(row.task_id, row.epoch): self._suspects.get((row.task_id, row.epoch), fence) for row in unknown}
         self._suspects = seen
-        ended = self._attempts.claims_ended
         return [row for row in unknown if seen[row.task_id, row.epoch] <= ended]
 
     async def _mark_begun(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from oxpull_async.domain.capacity import Allowance, Load, allowance
 from oxpull_async.domain.events import TasksClaimed, TasksReleased, TaskUnknown
 from oxpull_async.domain.outcome import Lease, Released, Settlement
-from oxpull_async.domain.record import ClaimedTask, TaskRecord
+from oxpull_async.domain.record import ClaimedTask, TaskRecord, WorkerId
 from oxpull_async.runtime.attempts import Attempt, Attempts
 from oxpull_async.runtime.executor import Executor
 from oxpull_async.runtime.host import Host
@@ -70,22 +70,42 @@ class Claimer:
         )
         return allowance(load)
 
+    @property
+    def is_trusted(self) -> bool:
+        """Whether the worker's lease may be relied on, without which nothing is claimed."""
+        return self._lease.is_trusted(time.monotonic())
+
+    @property
+    def confirmed_at(self) -> float:
+        """When the statement was sent that last granted or renewed the lease, in monotonic seconds."""
+        return self._lease.confirmed_at
+
     async def claim(self, queues: Sequence[str]) -> int:
         """Claim from these queues and start what came; returns how many rows came, 0 where there is no room."""
         room = self.room()
-        if room.limit < 1 or not self._lease.is_trusted(time.monotonic()):
+        if room.limit < 1 or not self.is_trusted:
             return 0
         request = self._request(tuple(queues), room)
         self._attempts.claims_begun += 1
         try:
             rows = await repeat(self._host.database, lambda conn: claim(conn, request))
-            await self._start(rows)
+            await self._take(rows, request.worker_id)
+        except BaseException:
+            self._attempts.claim_in_doubt = True
+            raise
         finally:
             self._attempts.claims_ended += 1
         self.claimed += len(rows)
         if rows and self._hub.wants(TasksClaimed):
             self._hub.emit(TasksClaimed(len(rows)))
         return len(rows)
+
+    async def _take(self, rows: Sequence[ClaimedTask], worker_id: WorkerId) -> None:
+        """Start what was claimed, unless the answer came so late that the lease may be over meanwhile."""
+        if worker_id == self._lease.worker_id and self._lease.is_trusted(time.monotonic()):
+            await self._start(rows, worker_id)
+        elif rows:
+            await self._hand_back(rows, "the lease may have ended during the claim")
 
     def _request(self, queues: tuple[str, ...], room: Allowance) -> ClaimRequest:
         functions = frozenset(
@@ -100,7 +120,7 @@ class Claimer:
             excluded_paths=self.lookup.unknown if room.functions else self.lookup.unknown | functions,
         )
 
-    async def _start(self, rows: Sequence[ClaimedTask]) -> None:
+    async def _start(self, rows: Sequence[ClaimedTask], worker_id: WorkerId) -> None:
         attempts: list[Attempt] = []
         strangers: list[ClaimedTask] = []
         for row in rows:
@@ -108,15 +128,21 @@ class Claimer:
             if found is None:
                 strangers.append(row)
             else:
-                attempts.append(Attempt(row, found.body, found.policy, time.monotonic()))
+                attempts.append(Attempt(row, worker_id, found, time.monotonic()))
         for attempt in attempts:
             self._attempts.add(attempt)
         self._met_functions = any(not attempt.body.is_coroutine for attempt in attempts)
         records = await self._records(attempts)
         for attempt in attempts:
-            self._executor.start(attempt, records.get(attempt.claimed.id))
+            record = records.get(attempt.claimed.id)
+            if record is None and attempt.body.takes_context:
+                self._attempts.forget(attempt)  # somebody deleted the row since the claim
+            else:
+                self._executor.start(attempt, record)
         if strangers:
-            await self._hand_back(strangers)
+            await self._hand_back(strangers, "their tasks are not known here")
+            for path in sorted({row.task_path for row in strangers}):
+                self._hub.emit(TaskUnknown(path, "no task of this path is declared here"))
 
     async def _records(self, attempts: Sequence[Attempt]) -> dict[str, TaskRecord]:
         """Read the whole rows of attempts whose functions take a context."""
@@ -125,10 +151,8 @@ class Claimer:
             return {}
         return await repeat(self._host.database, lambda conn: get_tasks(conn, wanted))
 
-    async def _hand_back(self, strangers: Sequence[ClaimedTask]) -> None:
-        """Give back rows whose task is not known here: another worker may have the code."""
-        back = [Settlement(Lease(row.id, row.epoch), Released()) for row in strangers]
+    async def _hand_back(self, rows: Sequence[ClaimedTask], why: str) -> None:
+        """Give back rows that are not started here, at once."""
+        back = [Settlement(Lease(row.id, row.epoch), Released()) for row in rows]
         await repeat(self._host.database, lambda conn: settle(conn, back))
-        for path in sorted({row.task_path for row in strangers}):
-            self._hub.emit(TaskUnknown(path, "no task of this path is declared here"))
-        self._hub.emit(TasksReleased(len(back), "their tasks are not known here"))
+        self._hub.emit(TasksReleased(len(back), why))

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import anyio.from_thread
 
-from oxpull_async.domain.errors import UsageError
+from oxpull_async.domain.errors import DatabaseTrouble, UsageError
 from oxpull_async.domain.values import encode_payload
 from oxpull_async.runtime.attempts import Attempt
 
@@ -54,6 +55,8 @@ class TaskContext:
     async def progress(self, done: float, total: float | None = None, note: str = "") -> None:
         """Store how far the work is, for `TaskResult.progress`; at most ten times a second, the last step always.
 
+        Where the database is away the report is dropped and the work goes on.
+
         Raises: InvalidArguments when the note cannot be stored.
         """
         now = time.monotonic()
@@ -61,7 +64,9 @@ class TaskContext:
             return
         self._reported_at = now
         told = {"done": done, "total": total, "note": note}
-        await self._report(self._attempt, encode_payload(told, path="progress", max_bytes=MOST_BYTES))
+        text = encode_payload(told, path="progress", max_bytes=MOST_BYTES)
+        with suppress(DatabaseTrouble):
+            await self._report(self._attempt, text)
 
     def report_progress(self, done: float, total: float | None = None, note: str = "") -> None:
         """Do what `progress` does, from a plain function, which runs in a thread.

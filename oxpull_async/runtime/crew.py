@@ -3,7 +3,6 @@
 import asyncio
 import os
 import socket
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -11,6 +10,7 @@ from functools import partial
 import anyio
 
 from oxpull_async.domain.outcome import Lease
+from oxpull_async.domain.record import WorkerId
 from oxpull_async.runtime.attempts import Attempt, Attempts, Stop
 from oxpull_async.runtime.caretaker import Caretaker
 from oxpull_async.runtime.claimer import Claimer, Plan
@@ -55,7 +55,7 @@ def assemble(host: Host, plan: Plan, hub: Hub) -> Crew:
     claimer = Claimer(host, plan, executor, lease, hub)
     dispatcher = Dispatcher(host, plan, claimer, attempts, hub)
     caretaker = Caretaker(database, attempts, lease, hub)
-    watchdog = Watchdog(asyncio.get_running_loop(), threading.get_ident(), attempts, hub)
+    watchdog = Watchdog(asyncio.get_running_loop(), attempts, hub)
     renewer = Renewer(database, _card(host, plan), lease, hub)
     crew = Crew(
         attempts, lease, settler, executor, claimer, dispatcher, Notifier(database, dispatcher.wake, hub),
@@ -71,14 +71,15 @@ def _wire(crew: Crew) -> None:
     loop = asyncio.get_running_loop()
     crew.executor.on_free = crew.dispatcher.wake
     crew.notifier.on_pushed = partial(setattr, crew.dispatcher, "pushed")
-    crew.caretaker.on_cancel = _across(loop, partial(_cancel, crew))
-    crew.caretaker.on_taken_back = _across(loop, _forget_waiting)
-    crew.caretaker.on_released = _across(loop, crew.dispatcher.wake)
-    crew.renewer.on_lost = _across(loop, partial(_stop_all, crew))
+    crew.caretaker.on_cancel = across(loop, partial(_cancel, crew))
+    crew.caretaker.on_taken_back = across(loop, _forget_waiting)
+    crew.caretaker.on_released = across(loop, crew.dispatcher.wake)
+    crew.renewer.on_lost = across(loop, partial(_stop_all, crew))
+    crew.dispatcher.on_doubt = partial(crew.thread.tell, crew.renewer.doubt)
     crew.renewer.notes = lambda: {"listener": crew.notifier.state, "unknown_tasks": sorted(crew.claimer.lookup.unknown)}
 
 
-def _across[**P](loop: asyncio.AbstractEventLoop, function: Callable[P, None]) -> Callable[P, None]:
+def across[**P](loop: asyncio.AbstractEventLoop, function: Callable[P, None]) -> Callable[P, None]:
     """Return a function of the event loop as one that the lease thread may call."""
 
     def call(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -90,13 +91,14 @@ def _across[**P](loop: asyncio.AbstractEventLoop, function: Callable[P, None]) -
 
 def _cancel(crew: Crew, lease: Lease) -> None:
     for attempt in crew.attempts.live():
-        if attempt.lease == lease:
+        if attempt.lease == lease and attempt.stop is None:
             crew.executor.interrupt(attempt, Stop.CANCEL)
 
 
-def _stop_all(crew: Crew) -> None:
+def _stop_all(crew: Crew, worker_id: WorkerId) -> None:
     for attempt in crew.attempts.live():
-        crew.executor.interrupt(attempt, Stop.LEASE_LOST)
+        if attempt.worker_id == worker_id:
+            crew.executor.interrupt(attempt, Stop.LEASE_LOST)
 
 
 def _forget_waiting(attempt: Attempt) -> None:

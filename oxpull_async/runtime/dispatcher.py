@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from typing import TYPE_CHECKING
 
 from oxpull_async.domain.errors import DatabaseTrouble
 from oxpull_async.domain.events import DatabaseDown
@@ -13,8 +14,12 @@ from oxpull_async.runtime.pauses import Backoff, poll_pause
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.queues import Outlook, peek, promote
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 PROMOTE_AT_ONCE, PROMOTE_ROUNDS = 1000, 10
-LOOK_WHILE_BUSY = 0.05
+LOOK_WHILE_BUSY, LOOK_WHILE_FULL = 0.05, 0.5
+DOUBTFUL_CLAIMS = 3
 GATHER_PAUSE, GATHER_SHARE = 0.002, 4
 
 
@@ -31,7 +36,10 @@ class Dispatcher:
         self._hints: dict[str, None] = {}
         self._stopping = False
         self._busy_until = time.monotonic()
+        self._fruitless = 0
+        self._fruitless_since = 0.0
         self.pushed = False
+        self.on_doubt: Callable[[], None] = lambda: None
 
     def wake(self, queue_name: str = "") -> None:
         """Look at once; `queue_name` says where something was enqueued, "" that anything may have changed."""
@@ -45,12 +53,12 @@ class Dispatcher:
         self._wake.set()
 
     async def run(self) -> None:
-        """Claim until stopped, until `max_tasks` were claimed, or in a burst until nothing is left to do now."""
+        """Claim until stopped; until `max_tasks` have run, or in a burst until nothing is left to do now."""
         backoff = Backoff()
-        while not self._stopping and not self._claimer.is_spent:
+        while not self._stopping:
             self._wake.clear()
             try:
-                pause = await self._pass()
+                pause = await self._pass() if not self._claimer.is_spent else self._last_pause()
             except DatabaseTrouble as trouble:
                 pause = backoff.next()
                 self._hub.emit(DatabaseDown("dispatcher", str(trouble), pause))
@@ -62,6 +70,11 @@ class Dispatcher:
 
     async def _pass(self) -> float | None:
         """Claim what there is room for; returns the seconds until the next look, or None when a burst is over."""
+        confirmed_at = self._claimer.confirmed_at
+        if not self._claimer.is_trusted:
+            return LOOK_WHILE_BUSY
+        if len(self._attempts) >= self._plan.concurrency:
+            return LOOK_WHILE_FULL
         hints, self._hints = tuple(self._hints), {}
         served = [name for name in hints if self._plan.queues is None or name in self._plan.queues]
         if served:
@@ -69,10 +82,36 @@ class Dispatcher:
         outlook = await self._look()
         if outlook.queues:
             claimed = await self._claim_all(outlook.queues)
-            return 0.0 if claimed and self._claimer.room().limit else LOOK_WHILE_BUSY
+            return self._after_claim(confirmed_at) if not claimed else self._more()
+        self._fruitless = 0
         if self._plan.burst and not self._attempts.busy:
             return None
         return self._idle_pause(outlook)
+
+    def _last_pause(self) -> float | None:
+        return LOOK_WHILE_FULL if self._attempts.live() else None
+
+    def _more(self) -> float:
+        self._fruitless = 0
+        return 0.0 if self._claimer.room().limit else LOOK_WHILE_BUSY
+
+    def _after_claim(self, confirmed_at: float) -> float | None:
+        """Judge a claim that brought nothing although rows are due.
+
+        Others took them, or they are not for us, or there is no room, or our lease is over: that is asked for, and
+        only a claim under a lease confirmed since then ends a burst.
+        """
+        if not self._claimer.room().limit:
+            return LOOK_WHILE_BUSY
+        self._fruitless += 1
+        if self._fruitless == 1:
+            self._fruitless_since = time.monotonic()
+        if self._fruitless == DOUBTFUL_CLAIMS:
+            self.on_doubt()
+        if self._plan.burst:
+            is_over = not self._attempts.busy and confirmed_at > self._fruitless_since
+            return None if is_over else LOOK_WHILE_BUSY
+        return min(LOOK_WHILE_BUSY * 2.0 ** min(self._fruitless, 10), LOOK_WHILE_FULL)
 
     def _idle_pause(self, outlook: Outlook) -> float:
         if self._attempts.busy:

@@ -16,7 +16,7 @@ from oxpull_async.domain.record import TaskRecord
 from oxpull_async.domain.values import decode, encode_normalised
 from oxpull_async.runtime.attempts import Attempt, Attempts, Stop
 from oxpull_async.runtime.context import TaskContext
-from oxpull_async.runtime.failures import judge_failure
+from oxpull_async.runtime.failures import brief, judge_failure
 from oxpull_async.runtime.host import Host
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.lease import LeaseState
@@ -24,7 +24,7 @@ from oxpull_async.runtime.repeat import repeat
 from oxpull_async.runtime.settler import Settler
 from oxpull_async.store.settle import report_progress
 
-CANCEL_AGAIN = 1.0
+CANCEL_AGAIN = 5.0
 
 
 class Executor:
@@ -49,18 +49,15 @@ class Executor:
             attempt.aio_task = task
 
     async def _run_coroutine(self, attempt: Attempt, context: TaskContext | None) -> None:
-        if not self.attempts.begin(attempt, time.monotonic()):
-            self._finish(attempt, _unbegun(attempt))
+        if not self._begin(attempt):
+            self._finish(attempt, Released())
             return
         self._announce_start(attempt)
-        timer = self._timer(attempt)
+        self._set_timer(attempt)
         try:
-            outcome: Outcome | None = self._success(attempt, await self._body(attempt, context)())
+            outcome: Outcome = self._success(attempt, await self._body(attempt, context)())
         except BaseException as error:  # noqa: BLE001 - whatever a task raises is its outcome
             outcome = self._failure(attempt, error)
-        finally:
-            if timer is not None:
-                timer.cancel()
         self._finish(attempt, outcome)
 
     async def _run_function(self, attempt: Attempt, context: TaskContext | None) -> None:
@@ -68,22 +65,26 @@ class Executor:
             outcome = await anyio.to_thread.run_sync(
                 self._call_in_thread, attempt, context, abandon_on_cancel=True, limiter=self.threads
             )
-        except BaseException as error:  # noqa: BLE001 - cancelled while waiting for a thread, or running in one
-            outcome = self._failure(attempt, error)
+        except (asyncio.CancelledError, RuntimeError):
+            return  # it was taken back while it waited, or no thread could be had and the caretaker takes it back
         self._finish(attempt, outcome)
 
-    def _call_in_thread(self, attempt: Attempt, context: TaskContext | None) -> Outcome | None:
-        if not self.attempts.begin(attempt, time.monotonic()):
-            return _unbegun(attempt)
-        self._loop.call_soon_threadsafe(self._announce_start, attempt)
-        timer = self._loop.call_soon_threadsafe(self._flag_later, attempt) if attempt.timeout else None
+    def _call_in_thread(self, attempt: Attempt, context: TaskContext | None) -> Outcome:
+        if not self._begin(attempt):
+            return Released()
+        self._loop.call_soon_threadsafe(self._begun_in_thread, attempt)
         try:
             return self._success(attempt, self._body(attempt, context)())
         except BaseException as error:  # noqa: BLE001 - whatever a task raises is its outcome
             return self._failure(attempt, error)
-        finally:
-            if timer is not None:
-                timer.cancel()
+
+    def _begun_in_thread(self, attempt: Attempt) -> None:
+        self._announce_start(attempt)
+        self._set_timer(attempt)
+
+    def _begin(self, attempt: Attempt) -> bool:
+        now = time.monotonic()
+        return self._lease.is_trusted(now) and self.attempts.begin(attempt, now)
 
     def _body(self, attempt: Attempt, context: TaskContext | None) -> Callable[[], Any]:
         claimed, body = attempt.claimed, attempt.body
@@ -97,28 +98,29 @@ class Executor:
     def _success(self, attempt: Attempt, value: object) -> Succeeded:
         if value is None:
             return Succeeded("null")
-        plain = attempt.body.codec.encode_return(value)
         limit = self._host.settings.max_payload_bytes
         try:
+            plain = attempt.body.codec.encode_return(value)
             return Succeeded(encode_normalised(plain, path="return_value", max_bytes=limit))
         except InvalidArguments as refused:
             raise InvalidPayload(str(refused)) from None
+        except Exception as broken:
+            raise InvalidPayload("the return value could not be turned into JSON") from broken
 
-    def _failure(self, attempt: Attempt, error: BaseException) -> Outcome | None:
-        outcome = judge_failure(attempt, error, self._lease.worker_id)
+    def _failure(self, attempt: Attempt, error: BaseException) -> Outcome:
+        outcome = judge_failure(attempt, error)
         if isinstance(outcome, Failed) and self._hub.wants(AttemptFailed):
             claimed = attempt.claimed
-            text = f"{type(error).__qualname__}: {error}" if attempt.stop is None else str(attempt.stop)
+            text = brief(error) if attempt.stop is None else str(attempt.stop)
             told = AttemptFailed(claimed.id, claimed.task_path, claimed.attempt, text, outcome.retry_in)
             self._loop.call_soon_threadsafe(self._hub.emit, told)
         return outcome
 
-    def _finish(self, attempt: Attempt, outcome: Outcome | None) -> None:
+    def _finish(self, attempt: Attempt, outcome: Outcome) -> None:
+        if attempt.timer is not None:
+            attempt.timer.cancel()
         if self.attempts.end(attempt):
-            if outcome is None:
-                self.attempts.forget(attempt)
-            else:
-                self._settler.add(attempt, outcome)
+            self._settler.add(attempt, outcome)
         self.on_free()
 
     def _announce_start(self, attempt: Attempt) -> None:
@@ -126,29 +128,29 @@ class Executor:
             claimed = attempt.claimed
             self._hub.emit(TaskStarted(claimed.id, claimed.task_path, claimed.attempt))
 
-    def _timer(self, attempt: Attempt) -> asyncio.TimerHandle | None:
-        return (
-            self._loop.call_later(attempt.timeout, self.interrupt, attempt, Stop.TIMEOUT) if attempt.timeout else None
-        )
-
-    def _flag_later(self, attempt: Attempt) -> None:
-        if attempt.timeout:
-            self._loop.call_later(attempt.timeout, self.interrupt, attempt, Stop.TIMEOUT)
+    def _set_timer(self, attempt: Attempt) -> None:
+        if attempt.timeout is not None:
+            attempt.timer = self._loop.call_later(attempt.timeout, self.interrupt, attempt, Stop.TIMEOUT)
 
     def interrupt(self, attempt: Attempt, why: Stop) -> None:
-        """Ask an attempt to stop: cancel a coroutine, again each second if it holds on; flag a function."""
-        if attempt.lease not in self.attempts:
-            return
+        """Ask an attempt to stop: one that waits is given back, a coroutine cancelled, a function shown a flag."""
         attempt.stop = attempt.stop or why
-        if attempt.body.is_coroutine or not attempt.begun_at:
+        if self.attempts.take_back(attempt):
+            self._settler.add(attempt, Released())
             if attempt.aio_task is not None:
                 attempt.aio_task.cancel()
-            self._loop.call_later(CANCEL_AGAIN, self.interrupt, attempt, why)
+            self.on_free()
+        elif attempt.body.is_coroutine:
+            self._cancel(attempt)
+
+    def _cancel(self, attempt: Attempt) -> None:
+        """Cancel a coroutine, and again after a while if it holds on."""
+        if attempt.lease not in self.attempts or attempt.aio_task is None:
+            return
+        if attempt.timer is not None:
+            attempt.timer.cancel()
+        attempt.timer = self._loop.call_later(CANCEL_AGAIN, self._cancel, attempt)
+        attempt.aio_task.cancel()
 
     async def _report(self, attempt: Attempt, progress: str) -> bool:
         return await repeat(self._host.database, lambda conn: report_progress(conn, attempt.lease, progress))
-
-
-def _unbegun(attempt: Attempt) -> Outcome | None:
-    """Give back an attempt that was told to stop before it began; a row that is no longer ours is left alone."""
-    return None if attempt.stop is Stop.LEASE_LOST else Released()

@@ -7,33 +7,36 @@ import random
 from oxpull_async.domain.errors import InvalidPayload, TaskCancelled, TaskTimeout
 from oxpull_async.domain.failure_text import describe_exception, storable_text
 from oxpull_async.domain.outcome import Cancelled, Failed, Outcome, Released, Snoozed
-from oxpull_async.domain.record import WorkerId
-from oxpull_async.domain.retry import MAX_SNOOZES, Snooze, retry_delay
+from oxpull_async.domain.retry import MAX_SNOOZES, Retry, Snooze, retry_delay
 from oxpull_async.runtime.attempts import Attempt, Stop
 
 
-def judge_failure(attempt: Attempt, error: BaseException, worker_id: WorkerId) -> Outcome | None:
-    """Decide what an attempt that raised came to; None when its lease is lost and nothing is to be written."""
-    stopped = attempt.stop if isinstance(error, asyncio.CancelledError) else None
-    match stopped:
-        case Stop.SHUTDOWN:
+def judge_failure(attempt: Attempt, error: BaseException) -> Outcome:
+    """Decide what an attempt that raised came to, given that it may have been asked to stop."""
+    cancelled = isinstance(error, asyncio.CancelledError)
+    match attempt.stop:
+        case Stop.SHUTDOWN | Stop.LEASE_LOST if cancelled or _is_interruption(attempt, error):
             return Released()
-        case Stop.LEASE_LOST:
-            return None
-        case Stop.CANCEL:
-            return Cancelled(_entry(TaskCancelled(), attempt, worker_id))
-        case Stop.TIMEOUT:
-            return failure(attempt, timed_out(attempt), worker_id)
-        case None:
-            return failure(attempt, error, worker_id)
+        case Stop.CANCEL if cancelled:
+            return Cancelled(_entry(TaskCancelled(), attempt))
+        case Stop.TIMEOUT if cancelled:
+            return failure(attempt, timed_out(attempt))
+        case _:
+            return failure(attempt, error)
 
 
-def failure(attempt: Attempt, error: BaseException, worker_id: WorkerId) -> Outcome:
+def _is_interruption(attempt: Attempt, error: BaseException) -> bool:
+    """Whether an exception after the worker's own stop is taken for its consequence: interrupted is not failed."""
+    told = attempt.body.is_coroutine or attempt.body.takes_context
+    return told and not isinstance(error, Retry | Snooze)
+
+
+def failure(attempt: Attempt, error: BaseException) -> Outcome:
     """Decide what follows from an exception: another attempt later, or the end."""
     claimed = attempt.claimed
     if isinstance(error, Snooze) and claimed.snoozes < MAX_SNOOZES:
         return Snoozed(error.seconds)
-    entry = _entry(error, attempt, worker_id)
+    entry = _entry(error, attempt)
     if isinstance(error, InvalidPayload):
         return Failed(entry, None)
     chance = random.random()  # noqa: S311 - spreading load, not keeping secrets
@@ -41,7 +44,7 @@ def failure(attempt: Attempt, error: BaseException, worker_id: WorkerId) -> Outc
         delay = retry_delay(attempt.policy, error, claimed.attempt, claimed.max_attempts, chance)
     except Exception as broken:  # noqa: BLE001 - a backoff function is the user's code
         broken.__context__ = error
-        return Failed(_entry(broken, attempt, worker_id), None)
+        return Failed(_entry(broken, attempt), None)
     return Failed(entry, delay)
 
 
@@ -50,22 +53,30 @@ def timed_out(attempt: Attempt) -> TaskTimeout:
     return TaskTimeout(f"the attempt ran longer than its timeout of {attempt.timeout} s")
 
 
-def error_entry(kind: type[BaseException], text: str, attempt: Attempt, worker_id: WorkerId) -> str:
+def brief(error: BaseException) -> str:
+    """Return one line about an exception, whatever its own methods do."""
+    try:
+        return f"{type(error).__qualname__}: {error}"
+    except Exception:  # noqa: BLE001 - an exception's own methods may raise anything
+        return describe_exception(error)[0]
+
+
+def error_entry(kind: type[BaseException], text: str, attempt: Attempt) -> str:
     """Return one entry of the stored `errors` list as JSON text; the database adds the time."""
-    return _json(f"{kind.__module__}.{kind.__qualname__}", storable_text(text), attempt, worker_id)
+    return _json(f"{kind.__module__}.{kind.__qualname__}", storable_text(text), attempt)
 
 
-def _entry(error: BaseException, attempt: Attempt, worker_id: WorkerId) -> str:
+def _entry(error: BaseException, attempt: Attempt) -> str:
     class_path, text = describe_exception(error)
-    return _json(class_path, text, attempt, worker_id)
+    return _json(class_path, text, attempt)
 
 
-def _json(class_path: str, text: str, attempt: Attempt, worker_id: WorkerId) -> str:
+def _json(class_path: str, text: str, attempt: Attempt) -> str:
     return json.dumps(
         {
             "exception_class_path": class_path,
             "traceback": text,
             "attempt": attempt.claimed.attempt,
-            "worker_id": worker_id,
+            "worker_id": attempt.worker_id,
         }
     )

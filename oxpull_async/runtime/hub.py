@@ -1,9 +1,12 @@
 """Where the loops of a worker announce what happens, and logging, displays and tests listen."""
 
+import logging
 from collections.abc import Callable
 from typing import cast
 
 from oxpull_async.domain.events import Event
+
+logger = logging.getLogger("oxpull_async.worker")
 
 
 class Hub:
@@ -23,6 +26,9 @@ class Hub:
         return bool(self._subscribers.get(kind))
 
     def emit(self, event: Event) -> None:
-        """Pass an event to its subscribers, in the thread that calls this."""
+        """Pass an event to its subscribers, in the thread that calls this; what they raise is only logged."""
         for callback in tuple(self._subscribers.get(type(event), ())):
-            callback(event)
+            try:
+                callback(event)
+            except Exception:
+                logger.exception("a subscriber to %s failed", type(event).__name__)

@@ -13,6 +13,7 @@ class LeaseState:
         self.lease_seconds = lease_seconds
         self.interval = lease_seconds / 3
         self.worker_id: WorkerId = ""
+        self.confirmed_at = 0.0
         self._trusted_until = 0.0
         self._lock = threading.Lock()
 
@@ -20,6 +21,7 @@ class LeaseState:
         """Note a lease that was granted by a statement sent at `sent_at`."""
         with self._lock:
             self.worker_id = worker_id
+            self.confirmed_at = sent_at
             self._trusted_until = trusted_until(sent_at, self.lease_seconds)
 
     def lost(self) -> None:

@@ -4,23 +4,38 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any
+from contextlib import suppress
+from typing import Any, Protocol
 
 from oxpull_async.db.contract import Database
-from oxpull_async.runtime.caretaker import Caretaker
+from oxpull_async.domain.errors import DatabaseTrouble
 from oxpull_async.runtime.renewer import Renewer
-from oxpull_async.runtime.watchdog import Watchdog
+
+JOIN_SECONDS = 10.0
+
+
+class Service(Protocol):
+    """Something that runs until cancelled."""
+
+    async def run(self) -> None:
+        """Run until cancelled."""
 
 
 class LeaseThread:
-    """Hosts renewer, caretaker and watchdog; started once, stopped once."""
+    """Hosts the renewer and the services beside it; started once, stopped once.
 
-    def __init__(self, database: Database, renewer: Renewer, caretaker: Caretaker, watchdog: Watchdog) -> None:
+    A service that fails ends the thread: better to lose the lease than to keep it without looking after it.
+    """
+
+    def __init__(self, database: Database, renewer: Renewer, *others: Service) -> None:
         self._database = database
-        self._services = (renewer, caretaker, watchdog)
+        self._renewer = renewer
+        self._services: tuple[Service, ...] = (renewer, *others)
         self._thread = threading.Thread(target=self._main, name="oxpull lease", daemon=True)
         self._started: Future[asyncio.AbstractEventLoop] = Future()
-        self._stop: Callable[[], object] = lambda: None
+        self._stopping = threading.Event()
+        self._wake: Callable[[], object] = lambda: None
+        self.on_failed: Callable[[BaseException], None] = lambda _: None
 
     async def start(self) -> None:
         """Enter the worker in the database and start looking after its lease.
@@ -28,36 +43,53 @@ class LeaseThread:
         Raises: what the registration raised.
         """
         self._thread.start()
-        await asyncio.wrap_future(self._started)
+        await asyncio.shield(asyncio.wrap_future(self._started))
 
     async def call[T](self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the lease thread and wait for it."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._started.result()))
+        """Run a coroutine on the lease thread and wait for it; raises DatabaseTrouble when the thread has ended."""
+        try:
+            future = asyncio.run_coroutine_threadsafe(work, self._started.result())
+        except RuntimeError as ended:
+            work.close()
+            raise DatabaseTrouble("the lease thread has ended") from ended
+        return await asyncio.wrap_future(future)
+
+    def tell(self, callback: Callable[[], None]) -> None:
+        """Have the lease thread call something; nothing happens when it has ended."""
+        with suppress(RuntimeError):
+            self._started.result().call_soon_threadsafe(callback)
 
     async def stop(self) -> None:
-        """End the thread and close its connections."""
+        """End the thread and close its connections; a thread that hangs is left behind."""
+        self._stopping.set()
+        with suppress(RuntimeError):  # its loop may have ended by itself
+            self._wake()
         if self._thread.is_alive():
-            self._stop()
-            await asyncio.to_thread(self._thread.join)
+            await asyncio.to_thread(self._thread.join, JOIN_SECONDS)
 
     def _main(self) -> None:
         try:
             asyncio.run(self._serve())
-        except Exception as error:
-            if not self._started.done():
-                self._started.set_exception(error)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the worker must hear of it
+            if self._started.done():
+                self.on_failed(error)
             else:
-                raise
+                self._started.set_exception(error)
 
     async def _serve(self) -> None:
         loop, stopped = asyncio.get_running_loop(), asyncio.Event()
-        self._stop = lambda: loop.call_soon_threadsafe(stopped.set)
-        renewer = self._services[0]
-        await renewer.enter()
+        self._wake = lambda: loop.call_soon_threadsafe(stopped.set)
+        await self._renewer.enter()
         services = [asyncio.create_task(service.run()) for service in self._services]
+        stop = asyncio.create_task(stopped.wait())
         self._started.set_result(loop)
-        await stopped.wait()
-        for service in services:
-            service.cancel()
-        await asyncio.gather(*services, return_exceptions=True)
+        if self._stopping.is_set():
+            stopped.set()
+        done, _ = await asyncio.wait([*services, stop], return_when=asyncio.FIRST_COMPLETED)
+        for task in (*services, stop):
+            task.cancel()
+        await asyncio.gather(*services, stop, return_exceptions=True)
         await self._database.close()
+        for task in done - {stop}:
+            task.result()
+            raise RuntimeError("a service of the lease thread ended by itself")

@@ -31,7 +31,7 @@ class Lookup:
     def find(self, path: str) -> Runnable | None:
         """Return what runs the rows of a path, or None; a module is imported only below a known top package."""
         task = self._host.tasks.get(path)
-        if task is None and path not in self._unknown:
+        if task is None and self._unknown.get(path, 0.0) <= time.monotonic():
             task = self._import(path)
         if task is None or task.body is None:
             self._unknown[path] = time.monotonic() + REMEMBERED
@@ -40,10 +40,9 @@ class Lookup:
 
     @property
     def unknown(self) -> frozenset[str]:
-        """The paths that did not resolve within the last minute."""
+        """The paths that did not resolve within the last minute; the lease thread reads them too."""
         now = time.monotonic()
-        self._unknown = {path: until for path, until in self._unknown.items() if until > now}
-        return frozenset(self._unknown)
+        return frozenset(path for path, until in dict(self._unknown).items() if until > now)
 
     def _import(self, path: str) -> RunnableTask | None:
         top = path.partition(".")[0]
@@ -53,6 +52,6 @@ class Lookup:
         module = path.rpartition(".")[0]
         try:
             importlib.import_module(module)
-        except Exception:  # noqa: BLE001 - a module's import may raise anything; the row stays untouched
+        except (Exception, SystemExit):  # noqa: BLE001 - a module's import may raise anything; the row stays untouched
             return None
         return self._host.tasks.get(path)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,9 @@ from oxpull_async.store.lease import WorkerCard, register, renew
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-RETRY_PAUSE = 0.2
+    from oxpull_async.domain.record import WorkerId
+
+RETRY_PAUSE, LEAST_PATIENCE = 0.2, 1.0
 
 
 class Renewer:
@@ -31,8 +34,13 @@ class Renewer:
         self._card = card
         self._lease = lease
         self._hub = hub
+        self._doubts = asyncio.Event()
         self.notes: Callable[[], dict[str, Any]] = dict
-        self.on_lost: Callable[[], None] = lambda: None
+        self.on_lost: Callable[[WorkerId], None] = lambda _: None
+
+    def doubt(self) -> None:
+        """Renew at once, since something looks as if the lease were over."""
+        self._doubts.set()
 
     async def enter(self) -> None:
         """Register under a new id; a worker id dies once and is never used again."""
@@ -45,12 +53,20 @@ class Renewer:
     async def run(self) -> None:
         """Renew until cancelled."""
         while True:
-            await asyncio.sleep(self._lease.interval)
+            await self._pause()
             if not await self._renew_in_time():
+                worker_id = self._card.worker_id
                 self._lease.lost()
-                self._hub.emit(LeaseLost(self._card.worker_id))
-                self.on_lost()
+                self._hub.emit(LeaseLost(worker_id))
+                self.on_lost(worker_id)
                 await self._enter_again()
+
+    async def _pause(self) -> None:
+        """Wait for the next renewal, or until there is a doubt."""
+        self._doubts.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._lease.interval):
+                await self._doubts.wait()
 
     async def _renew_in_time(self) -> bool:
         """Renew, trying again while the lease may still be relied on; False when it is lost."""
@@ -58,19 +74,24 @@ class Renewer:
             sent_at = time.monotonic()
             left = self._lease.deadline - sent_at
             try:
-                async with asyncio.timeout(max(left, RETRY_PAUSE)):
+                async with asyncio.timeout(self._patience(left)):
                     renewed = await self._renew()
-            except TimeoutError:
-                return False
-            except DatabaseTrouble as trouble:
-                self._hub.emit(DatabaseDown("renewer", str(trouble), RETRY_PAUSE))
-                if left <= 0:
+            except (TimeoutError, DatabaseTrouble) as trouble:
+                self._hub.emit(DatabaseDown("renewer", str(trouble) or "no answer in time", RETRY_PAUSE))
+                if self._lease.deadline <= time.monotonic():
                     return False
-                await asyncio.sleep(min(RETRY_PAUSE, left))
+                await asyncio.sleep(RETRY_PAUSE)
                 continue
             if renewed:
                 self._lease.granted(self._card.worker_id, sent_at)
             return renewed
+
+    def _patience(self, left: float) -> float:
+        """Return how long one try may take: half of what is left, so that a dead connection leaves time for another.
+
+        Where writers queue for the whole database, giving up would only lose the place in that queue.
+        """
+        return max(left / 2 if self._database.dialect.skips_locked else left, LEAST_PATIENCE)
 
     async def _renew(self) -> bool:
         notes, card = json.dumps(self.notes()), self._card

@@ -20,7 +20,7 @@ from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.results import get_tasks
 from oxpull_async.store.settle import Settled, settle
 
-MOST_AT_ONCE = 1000
+MOST_AT_ONCE, MOST_PATIENCE = 1000, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,11 @@ class Settler:
         self._idle.set()
         self._uncertain = False
         self.settled = 0
+
+    @property
+    def pending(self) -> list[Settlement]:
+        """What is not known to be written yet; the lease thread writes it when the loop does not answer any more."""
+        return [ended.settlement for ended in tuple(self._ended)]
 
     def add(self, attempt: Attempt, outcome: Outcome) -> None:
         """Take an outcome; it is written with all others that are there when the statement under way returns."""
@@ -93,6 +98,7 @@ class Settler:
         try:
             settled = await (self._settle_after_loss(batch) if self._uncertain else self._settle(batch))
         except ConnectionLost:
+            self._uncertain = True
             settled = await self._settle_after_loss(batch)
         except DataRefused:
             settled = await self._settle_alone(batch)
@@ -101,7 +107,7 @@ class Settler:
 
     async def _wait_for_lease(self) -> None:
         """Give the lease thread the time to renew, or to find that the lease is lost, before anything is written."""
-        ends = time.monotonic() + self._lease.interval
+        ends = time.monotonic() + min(self._lease.interval, MOST_PATIENCE)
         while not self._lease.is_trusted(now := time.monotonic()) and now < ends:  # noqa: ASYNC110 - set in other threads
             await asyncio.sleep(0.05)
 
@@ -123,13 +129,21 @@ class Settler:
             try:
                 settled |= await self._settle([ended])
             except DataRefused as refused:
-                settled |= await self._settle([self._refused(ended, refused)])
+                settled |= await self._settle_refused(ended, refused)
         return settled
+
+    async def _settle_refused(self, ended: Ended, refused: DataRefused) -> Settled:
+        """Write the refusal instead; where even that is refused, nothing can be written and the others go on."""
+        try:
+            return await self._settle([self._refused(ended, refused)])
+        except DataRefused as again:
+            self._hub.emit(DatabaseDown("settler", f"task {ended.attempt.claimed.id} cannot be settled: {again}", 0.0))
+            return {}
 
     def _refused(self, ended: Ended, refused: DataRefused) -> Ended:
         """Turn an outcome that the database refuses into a failure that says so and is final."""
         text = storable_text(f"the outcome could not be stored: {refused}").encode("ascii", "backslashreplace").decode()
-        entry = error_entry(type(refused), text, ended.attempt, self._lease.worker_id)
+        entry = error_entry(type(refused), text, ended.attempt)
         return Ended(ended.attempt, Failed(entry, None))
 
     async def _written_before(self, missing: Sequence[Ended]) -> Settled:

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import threading
 import time
 import traceback
 from pathlib import Path
@@ -17,21 +18,22 @@ if TYPE_CHECKING:
 
 TICK = 0.25
 BLOCKED_AFTER = 1.0
+GRACE = 10.0
 FRAMES_SHOWN = 3
 
 
 class Watchdog:
     """Watches one event loop and the deadlines of its attempts."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, thread_id: int, attempts: Attempts, hub: Hub) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, attempts: Attempts, hub: Hub) -> None:
         self._loop = loop
-        self._thread_id = thread_id
+        self._thread_id = threading.get_ident()
         self._attempts = attempts
         self._hub = hub
         self._beat = time.monotonic()
         self._waiting = False
         self._warned_at = 0.0
-        self.grace = 10.0
+        self.grace = GRACE
         self.on_stuck: Callable[[list[Attempt]], None] = lambda _: None
 
     @property
@@ -48,7 +50,6 @@ class Watchdog:
             stuck = [attempt for attempt in self._attempts.live() if self._is_stuck(attempt)]
             if stuck:
                 self.on_stuck(stuck)
-                return
 
     def _ask(self) -> None:
         if not self._waiting:

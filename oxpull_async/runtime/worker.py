@@ -9,20 +9,21 @@ from typing import TypedDict, Unpack
 import anyio
 
 from oxpull_async.domain.durations import Duration, seconds
-from oxpull_async.domain.errors import DatabaseTrouble, OxpullError, UsageError, WorkerRecycled
+from oxpull_async.domain.errors import DatabaseTrouble, UsageError, WorkerRecycled
 from oxpull_async.domain.events import WorkerStopped
 from oxpull_async.domain.outcome import Released
 from oxpull_async.domain.settings import refuse_unknown
 from oxpull_async.domain.task import checked_queue
-from oxpull_async.runtime.attempts import Attempt, Phase, Stop
+from oxpull_async.runtime.attempts import Attempt, Stop
 from oxpull_async.runtime.claimer import Plan
-from oxpull_async.runtime.crew import Crew, assemble
+from oxpull_async.runtime.crew import Crew, across, assemble
 from oxpull_async.runtime.host import Host
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.log import subscribe_logging
 from oxpull_async.runtime.memory import watch_memory
-from oxpull_async.runtime.recycler import Recycler
+from oxpull_async.runtime.recycler import Ending, Recycler
 from oxpull_async.runtime.repeat import repeat
+from oxpull_async.runtime.watchdog import GRACE
 from oxpull_async.store.lease import remove
 from oxpull_async.store.queues import stats
 
@@ -53,6 +54,9 @@ class Worker:
     `imports` are top packages that may be imported to find a task; `owns_process` lets a blocked worker exit with 75.
     """
 
+    grace = GRACE
+    """Seconds after its timeout until a function that does not stop has the process recycled."""
+
     def __init__(self, host: Host, **options: Unpack[WorkerKeywords]) -> None:
         refuse_unknown("Worker()", options.keys(), WorkerKeywords.__annotations__)
         self.hub = Hub()
@@ -62,6 +66,7 @@ class Worker:
         self._max_rss = options.get("max_rss")
         self._drain_timeout = seconds(options.get("drain_timeout", 30), name="drain_timeout")
         self._owns_process = options.get("owns_process", False)
+        self._failed: BaseException | None = None
         self._crew: Crew | None = None
         self._stop_at_once = asyncio.Event()
         self._stopping = False
@@ -92,10 +97,11 @@ class Worker:
         await self._host.check_schema()
         subscribe_logging(self.hub)
         crew = self._crew = assemble(self._host, self._plan, self.hub)
-        recycler = Recycler(
-            self._host.database, crew, self._drain_timeout, self._recycle, exits=self._owns_process
-        )
-        await crew.thread.start()
+        crew.watchdog.grace = self.grace
+        crew.thread.on_failed = across(asyncio.get_running_loop(), self._fail)
+        ending = Ending(self._recycle, self._drain_timeout, exits=self._owns_process)
+        recycler = Recycler(self._host.database, crew, ending, self.hub)
+        await self._enter(crew)
         unsubscribe = self._host.on_wake(crew.dispatcher.wake)
         try:
             await self._work(crew)
@@ -103,8 +109,18 @@ class Worker:
             unsubscribe()
             with anyio.CancelScope(shield=True):
                 await self._finish(crew)
+        if self._failed is not None:
+            raise self._failed
         if recycler.stuck:
             raise WorkerRecycled(self.recycled)
+
+    async def _enter(self, crew: Crew) -> None:
+        try:
+            await crew.thread.start()
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await crew.thread.stop()
+            raise
 
     async def _work(self, crew: Crew) -> None:
         if self._stopping:
@@ -115,9 +131,26 @@ class Worker:
             services.start_soon(crew.notifier.run)
             if self._max_rss is not None:
                 services.start_soon(watch_memory, self._max_rss, self._recycle)
-            await crew.dispatcher.run()
+            await self._dispatch(crew)
             await self._drain(crew)
             services.cancel_scope.cancel()
+
+    async def _dispatch(self, crew: Crew) -> None:
+        """Claim until there is an end to it; a claim under way is finished even when this is cancelled."""
+        claiming = asyncio.create_task(crew.dispatcher.run())
+        try:
+            await asyncio.shield(claiming)
+        finally:
+            crew.dispatcher.stop()
+            with anyio.move_on_after(LAST_WRITES, shield=True):
+                await asyncio.wait([claiming])
+            claiming.cancel()
+
+    def _fail(self, error: BaseException) -> None:
+        """End at once because the lease is not looked after any more."""
+        self._failed = error
+        self.stop()
+        self.stop()
 
     def _recycle(self, reason: str) -> None:
         """End this process in order, to be started anew."""
@@ -129,36 +162,43 @@ class Worker:
         """Hand back what has not started, and wait for what runs as long as the drain timeout allows."""
         waiting = [attempt for attempt in crew.attempts.live() if crew.attempts.take_back(attempt)]
         if waiting:
-            await crew.thread.call(crew.caretaker.hand_back(waiting, "the worker stops"))
+            with suppress(DatabaseTrouble):  # then the caretaker finds them unknown, later
+                await crew.thread.call(crew.caretaker.hand_back(waiting, "the worker stops"))
         ends = time.monotonic() + self._drain_timeout
         while crew.attempts.live() and time.monotonic() < ends and not self._stop_at_once.is_set():
             with suppress(TimeoutError):
                 async with asyncio.timeout(0.1):
                     await self._stop_at_once.wait()
         if not crew.attempts.live():
-            await crew.settler.flush()
+            with anyio.move_on_after(max(ends - time.monotonic(), 1.0)):
+                await crew.settler.flush()
 
     async def _finish(self, crew: Crew) -> None:
         """Stop what still runs, write what is to be written, and leave nothing behind in the database."""
-        await self._interrupt(crew)
-        async with anyio.create_task_group() as services:
-            services.start_soon(crew.settler.run)
-            with anyio.move_on_after(LAST_WRITES), suppress(OxpullError):
-                await crew.settler.flush()
-            services.cancel_scope.cancel()
-        with anyio.move_on_after(LAST_WRITES), suppress(DatabaseTrouble):
-            await crew.thread.call(crew.caretaker.look())
-            worker_id = crew.lease.worker_id
-            await repeat(self._host.database, lambda conn: remove(conn, worker_id))
-            self.hub.emit(WorkerStopped(worker_id, crew.settler.settled, await self._remaining()))
-        await crew.thread.stop()
+        try:
+            await self._interrupt(crew)
+            async with anyio.create_task_group() as services:
+                services.start_soon(crew.settler.run)
+                with anyio.move_on_after(LAST_WRITES):
+                    await crew.settler.flush()
+                services.cancel_scope.cancel()
+            with anyio.move_on_after(LAST_WRITES), suppress(DatabaseTrouble):
+                await self._leave(crew)
+        finally:
+            await crew.thread.stop()
+
+    async def _leave(self, crew: Crew) -> None:
+        await crew.thread.call(crew.caretaker.look())
+        worker_id = crew.lease.worker_id
+        await repeat(self._host.database, lambda conn: remove(conn, worker_id))
+        self.hub.emit(WorkerStopped(worker_id, crew.settler.settled, await self._remaining()))
 
     async def _interrupt(self, crew: Crew) -> None:
         """Cancel what still runs, wait a little, and hand back whatever holds on."""
         for attempt in crew.attempts.live():
             crew.executor.interrupt(attempt, Stop.SHUTDOWN)
         ends = time.monotonic() + INTERRUPT_GRACE
-        while time.monotonic() < ends and any(_is_coroutine(attempt) for attempt in crew.attempts.live()):  # noqa: ASYNC110 - set in other threads
+        while time.monotonic() < ends and any(_can_stop(attempt) for attempt in crew.attempts.live()):  # noqa: ASYNC110 - set in other threads
             await asyncio.sleep(0.01)
         for attempt in crew.attempts.live():
             if crew.attempts.end(attempt):
@@ -171,8 +211,9 @@ class Worker:
         )
 
 
-def _is_coroutine(attempt: Attempt) -> bool:
-    return attempt.body.is_coroutine or attempt.phase is Phase.CLAIMED
+def _can_stop(attempt: Attempt) -> bool:
+    """Whether it is cancelled or can see that it should stop."""
+    return attempt.body.is_coroutine or attempt.body.takes_context
 
 
 def _plan(options: WorkerKeywords) -> Plan:

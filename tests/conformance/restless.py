@@ -4,49 +4,36 @@ Whatever in the core silently relies on two calls following each other without a
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from oxpull_async.db.contract import Connection, Dialect, Row, Scalar
+from oxpull_async.db.contract import Row, Scalar
+from tests.conformance.wrapper import Wrapper
 
 
-class Restless:
+class Restless(Wrapper):
     """A Connection around another one."""
-
-    def __init__(self, inner: Connection) -> None:
-        self.inner = inner
-
-    @property
-    def dialect(self) -> Dialect:
-        return self.inner.dialect
-
-    @property
-    def max_batch_bytes(self) -> int:
-        return self.inner.max_batch_bytes
 
     async def fetch(self, statement: str, /, **values: Scalar) -> Sequence[Row]:
         async with _pauses():
-            return await self.inner.fetch(statement, **values)
+            return await super().fetch(statement, **values)
 
     async def fetchrow(self, statement: str, /, **values: Scalar) -> Row | None:
         async with _pauses():
-            return await self.inner.fetchrow(statement, **values)
+            return await super().fetchrow(statement, **values)
 
     async def execute(self, statement: str, /, **values: Scalar) -> int:
         async with _pauses():
-            return await self.inner.execute(statement, **values)
+            return await super().execute(statement, **values)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:
-        async with _pauses(), self.inner.transaction(), _pauses():
+        async with _pauses(), super().transaction(), _pauses():
             yield
-
-    def after_commit(self, callback: Callable[[], None], /) -> None:
-        self.inner.after_commit(callback)
 
     async def run_script(self, sql: str, /) -> None:
         async with _pauses():
-            await self.inner.run_script(sql)
+            await super().run_script(sql)
 
 
 @asynccontextmanager

@@ -1,5 +1,6 @@
 """The wire rules of `db/contract.py`: values, counts, transactions, what happens after the commit."""
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from oxpull_async.domain.record import TaskStatus, instant
 from oxpull_async.store import queues
 from oxpull_async.store.results import get_task
 from tests.conformance.conftest import Clock
-from tests.fixtures import make
+from tests.fixtures import make, raw
 
 TEXTS = {
     "empty": "",
@@ -26,10 +27,6 @@ TEXTS = {
 }
 
 
-class Regret(Exception):
-    pass
-
-
 async def queue_names(conn: Connection) -> list[str]:
     return await queues.paused_queues(conn, make.ALIAS)
 
@@ -40,7 +37,7 @@ async def pause(conn: Connection, name: str) -> None:
 
 async def test_every_kind_of_value_comes_back(conn: Connection) -> None:
     values: dict[str, Scalar] = {
-        "text": "text", "number": -(2**63), "real": 0.1, "flag": True, "nothing": None, "bytes": b"\x00\xff'\\"
+        "text": "text", "number": -(2**62), "real": 0.1, "flag": True, "nothing": None, "bytes": b"\x00\xff'\\"
     }  # fmt: skip
     row = await conn.fetchrow("test_echo", **values)
     assert row is not None
@@ -117,11 +114,25 @@ async def test_a_block_commits(conn: Connection, other: Connection) -> None:
 
 
 async def test_a_block_that_fails_leaves_nothing(conn: Connection) -> None:
-    with pytest.raises(Regret):
-        async with conn.transaction():
-            await pause(conn, "a")
-            raise Regret
+    async with raw.taken_back(conn):
+        await pause(conn, "a")
+        assert await queue_names(conn) == ["a"]
     assert await queue_names(conn) == []
+
+
+async def test_a_block_passes_its_error_on(conn: Connection) -> None:
+    class Regret(Exception):
+        pass
+
+    async def fail(error: BaseException) -> None:
+        async with conn.transaction():
+            raise error
+
+    for error in (Regret(), KeyboardInterrupt(), StopIteration(), GeneratorExit()):
+        with pytest.raises((type(error), RuntimeError)) as caught:
+            await fail(error)
+        assert error in (caught.value, caught.value.__cause__)
+    assert (await make.ready(conn)).status == "READY"
 
 
 async def test_nothing_is_seen_before_the_commit(conn: Connection, other: Connection) -> None:
@@ -133,20 +144,15 @@ async def test_nothing_is_seen_before_the_commit(conn: Connection, other: Connec
 async def test_a_nested_block_that_fails_takes_only_its_own_back(conn: Connection) -> None:
     async with conn.transaction():
         await pause(conn, "outer")
-        with pytest.raises(Regret):
-            async with conn.transaction():
-                await pause(conn, "inner")
-                raise Regret
+        async with raw.taken_back(conn):
+            await pause(conn, "inner")
         await pause(conn, "after")
     assert await queue_names(conn) == ["after", "outer"]
 
 
 async def test_a_nested_block_does_not_commit(conn: Connection) -> None:
-    with pytest.raises(Regret):
-        async with conn.transaction():
-            async with conn.transaction():
-                await pause(conn, "inner")
-            raise Regret
+    async with raw.taken_back(conn), conn.transaction():
+        await pause(conn, "inner")
     assert await queue_names(conn) == []
 
 
@@ -175,10 +181,8 @@ async def test_a_writing_transaction_sees_what_others_committed_or_keeps_them_ou
 async def test_a_transaction_may_write_after_it_has_read(conn: Connection, other: Connection) -> None:
     async with conn.transaction():
         assert await queue_names(conn) == []
-        try:
+        with suppress(LockTimeout):
             await pause(other, "theirs")
-        except LockTimeout:
-            pass
         await pause(conn, "mine")
     assert "mine" in await queue_names(conn)
 
@@ -203,10 +207,8 @@ async def test_after_commit_calls_when_the_outermost_block_has_committed(conn: C
 
 async def test_after_commit_calls_nothing_after_a_rollback(conn: Connection) -> None:
     called: list[str] = []
-    with pytest.raises(Regret):
-        async with conn.transaction():
-            conn.after_commit(lambda: called.append("no"))
-            raise Regret
+    async with raw.taken_back(conn):
+        conn.after_commit(lambda: called.append("no"))
     async with conn.transaction():
         pass
     assert called == []
@@ -215,10 +217,8 @@ async def test_after_commit_calls_nothing_after_a_rollback(conn: Connection) -> 
 async def test_after_commit_forgets_what_a_nested_block_took_back(conn: Connection) -> None:
     called: list[str] = []
     async with conn.transaction():
-        with pytest.raises(Regret):
-            async with conn.transaction():
-                conn.after_commit(lambda: called.append("no"))
-                raise Regret
+        async with raw.taken_back(conn):
+            conn.after_commit(lambda: called.append("no"))
         conn.after_commit(lambda: called.append("yes"))
     assert called == ["yes"]
 

@@ -23,8 +23,8 @@ from tests.fixtures import make, raw
 RAISED: dict[str, dict[str, type[DatabaseTrouble]]] = {
     "postgres": {
         "40001": Conflict, "40P01": Conflict, "55P03": LockTimeout, "22001": DataRefused, "23505": DataRefused,
-        "54000": DataRefused, "42703": NotMigrated, "25006": DatabaseUnavailable, "57014": DatabaseTrouble,
-        "XX000": DatabaseTrouble,
+        "54000": DataRefused, "42703": NotMigrated, "57014": DatabaseTrouble, "XX000": DatabaseTrouble,
+        "25006": DatabaseUnavailable,
     },
     "mysql": {
         "1213": Conflict, "1205": LockTimeout, "1264": DataRefused, "1366": DataRefused, "1406": DataRefused,

@@ -7,6 +7,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
+from itertools import count
 from typing import Any, Protocol
 
 from django.db import connections
@@ -14,6 +15,7 @@ from django.db import connections
 from compat_sync.connection import DjangoConnection
 from compat_sync.shim import run_blocking
 from oxpull_async.db.contract import Connection, Database
+from oxpull_async.drivers.aiomysql import AiomysqlDatabase
 from oxpull_async.drivers.aiosqlite import AiosqliteDatabase
 from oxpull_async.drivers.asyncpg import AsyncpgDatabase
 from oxpull_async.drivers.url import parse_url
@@ -25,7 +27,11 @@ type Url = str
 
 # One thread runs both connections of a test, so waiting for the other one is in vain.
 BUSY_SECONDS = 0.05
+HASTY_OPTIONS = {"timeout": BUSY_SECONDS, "init_command": "PRAGMA synchronous = off"}
 HASTY = f"?busy_timeout={BUSY_SECONDS}&synchronous=off"
+
+
+_numbers = count(1)
 
 
 class ClockedDatabase(Database, Protocol):
@@ -143,7 +149,7 @@ class SilentWorld(World):
             drop_alias(conn.alias)
 
     def _open(self) -> DjangoConnection:
-        conn = DjangoConnection(f"{self.alias}-{len(self._all)}")
+        conn = DjangoConnection(f"{self.alias}-{next(_numbers)}")
         add_alias(conn.alias, self.url, **self.options)
         self._all.append(conn)
         return conn
@@ -151,11 +157,14 @@ class SilentWorld(World):
 
 WORLDS: dict[str, tuple[Family, Callable[[Url], World]]] = {
     "asyncpg": ("postgres", lambda url: NativeWorld(AsyncpgDatabase(parse_url(url)))),
+    "aiomysql": ("mysql", lambda url: NativeWorld(AiomysqlDatabase(parse_url(url)))),
     "aiosqlite": ("sqlite", lambda url: NativeWorld(AiosqliteDatabase(parse_url(url + HASTY)))),
     "restless-asyncpg": ("postgres", lambda url: RestlessWorld(AsyncpgDatabase(parse_url(url)))),
+    "restless-aiomysql": ("mysql", lambda url: RestlessWorld(AiomysqlDatabase(parse_url(url)))),
     "restless-aiosqlite": ("sqlite", lambda url: RestlessWorld(AiosqliteDatabase(parse_url(url + HASTY)))),
     "django-postgres": ("postgres", lambda url: SilentWorld("django-postgres", url)),
-    "django-sqlite": ("sqlite", lambda url: SilentWorld("django-sqlite", url, timeout=BUSY_SECONDS)),
+    "django-mysql": ("mysql", lambda url: SilentWorld("django-mysql", url)),
+    "django-sqlite": ("sqlite", lambda url: SilentWorld("django-sqlite", url, **HASTY_OPTIONS)),
 }
 
 

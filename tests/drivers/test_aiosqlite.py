@@ -125,6 +125,8 @@ async def test_a_commit_that_readers_hold_up_is_rolled_back_and_its_connection_s
         async with borrow(database) as conn:
             with pytest.raises(LockTimeout):
                 await write_while_read(conn, reader)
+            with pytest.raises(ConnectionLost):
+                await conn.fetch("schema_versions")
         reader.execute("COMMIT")
         async with borrow(database) as other:
             assert other is not conn

@@ -196,7 +196,26 @@ async def test_a_closed_connection_is_lost(database: AiosqliteDatabase) -> None:
         await conn.raw.close()
         with pytest.raises(ConnectionLost):
             await conn.fetch("schema_versions")
-    async with database.connection() as other:
+    async with borrow(database) as other:
+        assert await other.fetch("schema_versions")
+        await other.raw.close()
+    async with database.connection() as third:
+        assert await third.fetch("schema_versions")
+
+
+@pytest.mark.asyncio
+async def test_a_file_that_became_no_database_is_named_and_opened_anew(database: AiosqliteDatabase) -> None:
+    await database.close()
+    path = Path(database.settings.path)
+    good = await asyncio.to_thread(path.read_bytes)
+    async with borrow(database) as conn:
+        await conn.fetch("schema_versions")
+        await asyncio.to_thread(path.write_bytes, b"no database" * 5000)
+        with pytest.raises(DatabaseUnavailable, match=r"path\.db: .*(malformed|not a database)"):
+            await conn.fetch("list_tasks", backend_alias="", status=None, queue_name=None, task_path=None, limit=1)
+    await asyncio.to_thread(path.write_bytes, good)
+    async with borrow(database) as other:
+        assert other is not conn
         assert await other.fetch("schema_versions")
 
 

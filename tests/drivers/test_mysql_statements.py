@@ -1,43 +1,27 @@
 """Every statement of sql/mysql, run through the store on databases with both column types of ids."""
 
 import json
-import secrets
-import warnings
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_asyncio
-import uuid_utils
 
 import oxpull_async
 from oxpull_async.db.contract import Connection
-from oxpull_async.domain.outcome import Cancelled, Failed, Lease, Outcome, Released, Settlement, Snoozed, Succeeded
-from oxpull_async.domain.record import ClaimedTask, NewTask, TaskRecord, TaskStatus
-from oxpull_async.drivers import aiomysql as driver
+from oxpull_async.domain.outcome import Lease, Released, Succeeded
+from oxpull_async.domain.record import TaskStatus
 from oxpull_async.drivers.aiomysql import AiomysqlDatabase
-from oxpull_async.drivers.url import parse_url
-from oxpull_async.store import claim as claims
 from oxpull_async.store import enqueue, health, lease, operate, queues, results, schema, settle
+from tests.drivers.mysql_kit import ID_TYPES, claim, finish, migrated, new_alias, new_task, read, register, run_one
 from tests.fixtures.servers import MakeDatabase
 
 ABANDONED = json.dumps({"exception_class_path": "oxpull_async.errors.TaskAbandoned", "attempt": 1})
-NATIVE = "native"
 
 
-class LoudCursor(driver.PlainCursor):
-    """The driver's cursor, but a warning of the server fails the test."""
-
-    async def _show_warnings(self, conn: Any) -> None:
-        for level, number, text in await conn.show_warnings():
-            if level != "Note":  # "table already exists" is one
-                warnings.warn(f"{level} {number}: {text}", stacklevel=2)
-
-
-@pytest.fixture(scope="session", params=[NATIVE, "char(32)"])
+@pytest.fixture(scope="module", params=ID_TYPES)
 def place(request: pytest.FixtureRequest, make_database: MakeDatabase) -> tuple[str, str]:
     """Name a database for each column type of ids."""
     return make_database("mysql"), request.param
@@ -45,13 +29,8 @@ def place(request: pytest.FixtureRequest, make_database: MakeDatabase) -> tuple[
 
 @pytest_asyncio.fixture
 async def database(place: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AiomysqlDatabase]:
-    url, id_type = place
-    database = AiomysqlDatabase(parse_url(url))
-    async with database.connection() as conn:
-        await schema.migrate(conn, await database.uuid_type() if id_type == NATIVE else id_type)
-    monkeypatch.setattr(driver, "PlainCursor", LoudCursor)
-    yield database
-    await database.close()
+    async with migrated(*place, monkeypatch) as database:
+        yield database
 
 
 @pytest_asyncio.fixture
@@ -62,47 +41,7 @@ async def conn(database: AiomysqlDatabase) -> AsyncIterator[Connection]:
 
 @pytest.fixture
 def alias() -> str:
-    return f"alias-{secrets.token_hex(4)}"
-
-
-def new_id() -> str:
-    return str(uuid_utils.uuid7())
-
-
-def new_task(alias: str, **changes: object) -> NewTask:
-    task = NewTask(new_id(), alias, "shop.tasks.send", "mail", 0, '["\\u00e9", 1.0]', '{"a": 1}', None, 3, 30.0)
-    return replace(task, **changes)  # type: ignore[arg-type]
-
-
-async def register(conn: Connection, alias: str, *, lease_seconds: float = 30) -> str:
-    card = lease.WorkerCard(new_id(), alias, "host", 1, ("mail",), 10, lease_seconds)
-    await lease.register(conn, card)
-    return card.worker_id
-
-
-async def claim(conn: Connection, alias: str, worker_id: str, limit: int = 10, **more: frozenset[str]) -> list[ClaimedTask]:
-    return await claims.claim(conn, claims.ClaimRequest(worker_id, alias, ("mail", "bulk"), limit, **more))
-
-
-async def run_one(conn: Connection, alias: str) -> tuple[str, ClaimedTask]:
-    await enqueue.enqueue(conn, new_task(alias))
-    worker_id = await register(conn, alias)
-    (claimed,) = await claim(conn, alias, worker_id)
-    return worker_id, claimed
-
-
-async def finish(conn: Connection, claimed: ClaimedTask, outcome: Outcome) -> TaskRecord:
-    lease_ = Lease(claimed.id, claimed.epoch)
-    written = await settle.settle(conn, [Settlement(lease_, outcome)])
-    record = await read(conn, claimed.id)
-    assert written == {lease_: record.status}
-    return record
-
-
-async def read(conn: Connection, task_id: str) -> TaskRecord:
-    record = await results.get_task(conn, task_id)
-    assert record is not None
-    return record
+    return new_alias()
 
 
 @pytest.mark.asyncio
@@ -126,26 +65,6 @@ async def test_a_priority_of_either_sign_is_stored(conn: Connection, alias: str,
     await enqueue.enqueue_many(conn, [many])
     records = await results.get_tasks(conn, [one.id, many.id])
     assert {record.priority for record in records.values()} == {priority}
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "args",
-    ["[]", '["\\ud83d\\ude00 \\"q\\" \\\\ \\u0001 \' %s %% :now"]', "[1.0, 1e100, -0.0, 5e-324, 0.1]",
-     "[18446744073709551615, -9223372036854775808]", '["' + "\\\"" * 2000 + '"]'],
-    ids=["empty", "text", "floats", "integers", "quotes"],
-)  # fmt: skip
-async def test_json_comes_back_value_for_value(conn: Connection, alias: str, args: str) -> None:
-    one, many = new_task(alias, args=args), new_task(alias, args=args)
-    await enqueue.enqueue(conn, one)
-    await enqueue.enqueue_many(conn, [many])
-    worker_id = await register(conn, alias)
-    expected = json.dumps(json.loads(args))
-    claimed = await claim(conn, alias, worker_id)
-    assert [json.dumps(json.loads(task.args)) for task in claimed] == [expected, expected]
-    for task in claimed:
-        record = await finish(conn, task, Succeeded(args))
-        assert json.dumps(record.return_value) == json.dumps(record.args) == expected
 
 
 @pytest.mark.asyncio
@@ -207,94 +126,6 @@ async def test_a_worker_whose_lease_has_ended_claims_nothing(conn: Connection, a
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("outcome", "status", "attempts"),
-    [
-        (Succeeded('{"x": [1]}'), TaskStatus.SUCCESSFUL, 1),
-        (Failed('{"traceback": "t"}', None), TaskStatus.FAILED, 1),
-        (Failed('{"traceback": "t"}', 5.0), TaskStatus.READY, 1),
-        (Failed('{"traceback": "t"}', 0.0), TaskStatus.READY, 1),
-        (Snoozed(5.0), TaskStatus.READY, 0),
-        (Released(), TaskStatus.READY, 0),
-        (Cancelled('{"traceback": "t"}'), TaskStatus.DISCARDED, 1),
-    ],
-    ids=str,
-)
-async def test_an_outcome_is_written(
-    conn: Connection, alias: str, outcome: Outcome, status: TaskStatus, attempts: int
-) -> None:
-    _, claimed = await run_one(conn, alias)
-    record = await finish(conn, claimed, outcome)
-    assert (record.status, record.attempts, len(record.worker_ids)) == (status, attempts, attempts)
-    assert record.epoch == claimed.epoch + (attempts == 0)
-    assert (record.started_at is None) == (record.last_attempted_at is None) == (attempts == 0)
-    assert [error.traceback for error in record.errors] == ["t"] * isinstance(outcome, Failed | Cancelled)
-    assert all(error.at is not None for error in record.errors)
-    assert (record.finished_at is not None) == record.status.is_finished
-    assert record.leased_by is None
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize("delay", [1e-05, 0.000001, 0.1, 7.654321, 86_400.5, 1e7])
-async def test_a_delay_is_kept_to_the_microsecond(conn: Connection, alias: str, delay: float) -> None:
-    _, claimed = await run_one(conn, alias)
-    record = await finish(conn, claimed, Failed('{"traceback": "t"}', delay))
-    (error,) = record.errors
-    assert error.at is not None
-    assert record.available_at - error.at == timedelta(seconds=delay)
-
-
-@pytest.mark.asyncio
-async def test_each_failure_is_added_to_the_ones_before(conn: Connection, alias: str) -> None:
-    worker_id, claimed = await run_one(conn, alias)
-    await finish(conn, claimed, Failed('{"traceback": "first \\ud83d\\ude00", "attempt": 1}', 0.0))
-    (again,) = await claim(conn, alias, worker_id)
-    record = await finish(conn, again, Failed('{"traceback": "second", "attempt": 2}', None))
-    assert [(error.traceback, error.attempt) for error in record.errors] == [("first 😀", 1), ("second", 2)]
-    assert len(record.worker_ids) == 2
-
-
-@pytest.mark.asyncio
-async def test_one_batch_writes_outcomes_of_every_kind(conn: Connection, alias: str) -> None:
-    outcomes = [Succeeded("null"), Failed("{}", None), Failed("{}", 9.0), Snoozed(9.0), Released(), Cancelled("{}")]
-    await enqueue.enqueue_many(conn, [new_task(alias) for _ in outcomes])
-    claimed = await claim(conn, alias, await register(conn, alias))
-    leases = [Lease(task.id, task.epoch) for task in claimed]
-    batch = [Settlement(lease_, outcome) for lease_, outcome in zip(leases, outcomes, strict=True)]
-    written = await settle.settle(conn, batch[::-1])
-    assert [written[lease_].value for lease_ in leases] == [
-        "SUCCESSFUL", "FAILED", "READY", "READY", "READY", "DISCARDED",
-    ]  # fmt: skip
-    records = await results.get_tasks(conn, [task.id for task in claimed])
-    assert {id_: record.status for id_, record in records.items()} == {
-        lease_.task_id: status for lease_, status in written.items()
-    }
-
-
-@pytest.mark.asyncio
-async def test_a_requested_cancel_ends_the_attempt_unless_it_succeeds(conn: Connection, alias: str) -> None:
-    await enqueue.enqueue_many(conn, [new_task(alias), new_task(alias)])
-    first, second = await claim(conn, alias, await register(conn, alias))
-    assert await operate.cancel(conn, [first.id, second.id]) == 2
-    failed = await finish(conn, first, Failed("{}", 5.0))
-    assert (failed.status, failed.finished_at is not None) == (TaskStatus.DISCARDED, True)
-    assert (await finish(conn, second, Succeeded("1"))).status is TaskStatus.SUCCESSFUL
-    assert await claim(conn, alias, await register(conn, alias)) == []
-
-
-@pytest.mark.asyncio
-async def test_a_lost_lease_settles_nothing(conn: Connection, alias: str) -> None:
-    _, claimed = await run_one(conn, alias)
-    stale = Settlement(Lease(claimed.id, claimed.epoch - 1), Succeeded("1"))
-    assert await settle.settle(conn, [stale]) == {}
-    assert not await settle.report_progress(conn, stale.lease, "{}")
-    good = Lease(claimed.id, claimed.epoch)
-    assert await settle.report_progress(conn, good, '{"done": 1}')
-    assert await settle.report_progress(conn, good, '{"done": 1}')
-    assert (await read(conn, claimed.id)).progress == {"done": 1}
-
-
-@pytest.mark.asyncio
 async def test_deferred_rows_are_promoted_when_their_time_comes(database: AiomysqlDatabase, alias: str) -> None:
     async with database.connection() as conn:
         await queues.promote(conn, 1000)
@@ -349,7 +180,7 @@ async def test_a_paused_queue_is_neither_seen_nor_claimed(conn: Connection, alia
 
 @pytest.mark.asyncio
 async def test_names_are_compared_byte_for_byte(conn: Connection, alias: str) -> None:
-    names = ["mail", "Mail", "mäil", "ma\u0308il"]
+    names = ["mail", "Mail", "mäil", "ma\u0308il", "mail "]
     await enqueue.enqueue_many(conn, [new_task(alias, queue_name=name) for name in names])
     assert sorted((await queues.peek(conn, alias)).queues) == sorted(names)
     assert len(await claim(conn, alias, await register(conn, alias))) == 1
@@ -385,39 +216,6 @@ async def test_a_silent_worker_is_buried_and_its_rows_are_taken(database: Aiomys
         database.clock_offset = 100_000.0
         await lease.bury_dead_workers(conn, 0.0)
         assert await health.workers(conn, alias) == []
-
-
-@pytest.mark.asyncio
-async def test_an_attempt_that_never_began_is_given_back(database: AiomysqlDatabase, alias: str) -> None:
-    async with database.connection() as conn:
-        await enqueue.enqueue(conn, new_task(alias))
-        later = frozenset({"shop.tasks.send"})
-        (claimed,) = await claim(conn, alias, await register(conn, alias), later_paths=later)
-        database.clock_offset = 31.0
-        await lease.bury_dead_workers(conn, 0.0)
-        (row,) = (row for row in await lease.expired(conn, 1000) if row.task_id == claimed.id)
-        await lease.reap(conn, row, ABANDONED)
-        record = await read(conn, claimed.id)
-        assert (record.status, record.attempts, record.worker_ids) == (TaskStatus.READY, 0, ())
-        assert (record.started_at, record.last_attempted_at) == (None, None)
-
-
-@pytest.mark.asyncio
-async def test_the_last_attempt_of_a_silent_worker_is_lost_until_its_late_outcome(
-    database: AiomysqlDatabase, alias: str
-) -> None:
-    async with database.connection() as conn:
-        await enqueue.enqueue(conn, new_task(alias, max_attempts=1))
-        (claimed,) = await claim(conn, alias, await register(conn, alias))
-        database.clock_offset = 31.0
-        await lease.bury_dead_workers(conn, 0.0)
-        (row,) = (row for row in await lease.expired(conn, 1000) if row.task_id == claimed.id)
-        await lease.reap(conn, row, ABANDONED)
-        lost = await read(conn, claimed.id)
-        assert (lost.status, len(lost.errors)) == (TaskStatus.LOST, 1)
-        assert await settle.settle(conn, [Settlement(Lease(claimed.id, claimed.epoch), Released())]) == {}
-        late = await finish(conn, claimed, Succeeded("7"))
-        assert (late.status, late.return_value, late.errors) == (TaskStatus.SUCCESSFUL, 7, ())
 
 
 @pytest.mark.asyncio

@@ -4,6 +4,7 @@ import json
 import re
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -139,7 +140,7 @@ async def test_each_of_many_queues_gives_its_best(conn: Connection) -> None:
 def test_counted_statements_begin_with_the_word_that_python_counts_by() -> None:
     words = {name: load_statement("sqlite", name, QMARK).sql.split()[0] for name in NAMES}
     others = {name for name, word in words.items() if word not in {"SELECT", "INSERT", "UPDATE", "DELETE"}}
-    assert others == {"create_schema_table", "settle"}
+    assert others == {"create_schema_table", "lock_migrations", "settle"}
 
 
 def statistics(rows: int) -> Iterator[tuple[str, str]]:
@@ -190,3 +191,14 @@ def test_only_the_claim_and_the_counts_sort(planner: sqlite3.Connection) -> None
     assert {name for name in NAMES if any("TEMP B-TREE" in step for step in plan_of(planner, name))} <= {
         "claim", "stats",
     }  # fmt: skip
+
+
+def test_the_lock_of_migrations_needs_no_table_and_makes_any_transaction_the_writer(tmp_path: Path) -> None:
+    with (
+        closing(sqlite3.connect(tmp_path / "new.db", isolation_level=None)) as first,
+        closing(sqlite3.connect(tmp_path / "new.db", isolation_level=None, timeout=0)) as second,
+    ):
+        first.execute("BEGIN DEFERRED")
+        first.execute(load_statement("sqlite", "lock_migrations", QMARK).sql).fetchall()
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            second.execute("BEGIN IMMEDIATE")

@@ -1,17 +1,21 @@
 -- 0001: tasks, workers, queues. Statements end with a semicolon at the end of a line.
 -- There is no partial index: rows that are not due have due NULL or 0 and so stand apart in the ready index.
+-- /*M! is read by MariaDB only, /*!8 by MySQL only: names are compared byte for byte, trailing spaces included, and
+-- users' values have a check of their own, since MariaDB's json refuses what is nested more than 31 deep.
 CREATE TABLE IF NOT EXISTS oxpull_task (
     id                 :uuid_type NOT NULL PRIMARY KEY,
-    backend_alias      varchar(128) NOT NULL,
-    task_path          varchar(255) NOT NULL,
-    queue_name         varchar(128) NOT NULL,
+    backend_alias      varchar(128) /*M! COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */ NOT NULL,
+    task_path          varchar(255) /*M! COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */ NOT NULL,
+    queue_name         varchar(128) /*M! COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */ NOT NULL,
     priority           smallint NOT NULL,
     `rank`             smallint NOT NULL,
     status             varchar(12) NOT NULL,
     due                smallint NULL,
     waiting_for        varchar(12) NULL,
-    args               json NOT NULL,
-    kwargs             json NOT NULL,
+    args               /*M! longtext */ /*!80000 json */ NOT NULL /*M! CHECK (
+        JSON_VALID(args) OR LENGTH(args) - LENGTH(REPLACE(REPLACE(args, '[', ''), '{', '')) > 31) */,
+    kwargs             /*M! longtext */ /*!80000 json */ NOT NULL /*M! CHECK (
+        JSON_VALID(kwargs) OR LENGTH(kwargs) - LENGTH(REPLACE(REPLACE(kwargs, '[', ''), '{', '')) > 31) */,
     run_after          datetime(6) NULL,
     available_at       datetime(6) NOT NULL,
     enqueued_at        datetime(6) NOT NULL,
@@ -29,7 +33,8 @@ CREATE TABLE IF NOT EXISTS oxpull_task (
     leased_by          :uuid_type NULL,
     worker_ids         json NOT NULL,
     errors             json NOT NULL,
-    return_value       json NULL,
+    return_value       /*M! longtext */ /*!80000 json */ NULL /*M! CHECK (
+        JSON_VALID(return_value) OR LENGTH(return_value) - LENGTH(REPLACE(REPLACE(return_value, '[', ''), '{', '')) > 31) */,
     progress           json NULL,
     cancel_requested   bool NOT NULL,
     deferred_until     datetime(6) GENERATED ALWAYS AS (CASE WHEN due = 0 THEN available_at END) VIRTUAL,
@@ -39,7 +44,7 @@ CREATE TABLE IF NOT EXISTS oxpull_task (
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 CREATE TABLE IF NOT EXISTS oxpull_worker (
     id               :uuid_type NOT NULL PRIMARY KEY,
-    backend_alias    varchar(128) NOT NULL,
+    backend_alias    varchar(128) /*M! COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */ NOT NULL,
     hostname         varchar(255) NOT NULL,
     pid              integer NOT NULL,
     queues           json NULL,
@@ -51,8 +56,8 @@ CREATE TABLE IF NOT EXISTS oxpull_worker (
     notes            json NOT NULL
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 CREATE TABLE IF NOT EXISTS oxpull_queue (
-    backend_alias varchar(128) NOT NULL,
-    queue_name    varchar(128) NOT NULL,
+    backend_alias varchar(128) /*M! COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */ NOT NULL,
+    queue_name    varchar(128) /*M! COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */ NOT NULL,
     paused        bool NOT NULL,
     changed_at    datetime(6) NOT NULL,
     PRIMARY KEY (backend_alias, queue_name)

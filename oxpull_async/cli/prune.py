@@ -1,0 +1,55 @@
+"""`oxpull prune`: remove ended tasks that are old enough."""
+
+import click
+from rich.console import Console
+from rich.status import Status
+
+from oxpull_async.app.operations import PRUNABLE, PruneReport
+from oxpull_async.app.oxpull import Oxpull
+from oxpull_async.cli.options import database_options, duration, names
+from oxpull_async.cli.output import print_json
+from oxpull_async.cli.target import Target
+
+
+@click.command("prune", short_help="Remove old ended tasks.")
+@click.option("--older-than", type=duration, default="7d", show_default=True, help="Ended longer ago than this.")
+@click.option(
+    "--status", "statuses", type=names, default="SUCCESSFUL,DISCARDED", show_default=True,
+    help=f"In these statuses, among {', '.join(PRUNABLE)}.",
+)  # fmt: skip
+@click.option("--batch-size", type=click.IntRange(min=1), default=1000, show_default=True, help="Rows a transaction.")
+@click.option("--dry-run", is_flag=True, help="Count, and remove nothing.")
+@database_options
+def prune_command(
+    target: Target, *, older_than: float, statuses: tuple[str, ...], batch_size: int, dry_run: bool
+) -> None:
+    """Remove tasks that ended long enough ago, in short transactions.
+
+    It can be stopped at any time and started again.
+    """
+    console = Console(stderr=True)
+
+    async def prune(ox: Oxpull) -> PruneReport:
+        with console.status("pruning") as live:
+            return await ox.prune(
+                older_than,
+                [name.upper() for name in statuses],
+                batch_size=batch_size,
+                dry_run=dry_run,
+                progress=lambda r: _show(live, r),
+            )
+
+    report = target.run(prune)
+    if target.as_json:
+        print_json(report)
+    else:
+        click.echo(_line(report))
+
+
+def _show(live: Status, report: PruneReport) -> None:
+    live.update(_line(report))
+
+
+def _line(report: PruneReport) -> str:
+    verb = "would remove" if report.dry_run else "removed"
+    return f"{verb} {report.removed:,} of {report.scanned:,} tasks looked at"

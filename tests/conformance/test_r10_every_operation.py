@@ -1,0 +1,156 @@
+"""R10: every public coroutine of the store runs over a silent and a restless connection of every database.
+
+A new operation must join the tour below. The chapters prove what operations do; this proves that none is left out.
+"""
+
+import asyncio
+import inspect
+import json
+import pkgutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from types import CodeType
+
+import pytest
+
+from compat_sync.shim import CoreSuspended
+from oxpull_async import store
+from oxpull_async.db.contract import Connection, Scalar
+from oxpull_async.domain.outcome import Released, Succeeded
+from oxpull_async.store import claim, enqueue, health, lease, operate, queues, results, schema, settle
+from tests.conformance.conftest import Atlas
+from tests.conformance.restless import Restless
+from tests.conformance.wrapper import Wrapper
+from tests.fixtures import make, raw
+
+PAIRS = [
+    pytest.param("django-postgres", "restless-asyncpg", id="postgres"),
+    pytest.param("django-mysql", "restless-aiomysql", id="mysql"),
+    pytest.param("django-sqlite", "restless-aiosqlite", id="sqlite"),
+]
+
+
+def public_coroutines() -> dict[CodeType, str]:
+    """Collect every coroutine function that a module of the store defines and does not keep to itself."""
+    modules = [import_module(f"{store.__name__}.{found.name}") for found in pkgutil.iter_modules(store.__path__)]
+    return {
+        function.__code__: f"{module.__name__.rpartition('.')[2]}.{name}"
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.iscoroutinefunction)
+        if function.__module__ == module.__name__ and not name.startswith("_")
+    }
+
+
+@contextmanager
+def watching(codes: dict[CodeType, str]) -> Iterator[set[str]]:
+    """Note which of these functions begin to run."""
+    monitoring, seen = sys.monitoring, set[str]()
+    tool = next(number for number in range(6) if monitoring.get_tool(number) is None)
+    monitoring.use_tool_id(tool, "oxpull R10")
+    monitoring.register_callback(tool, monitoring.events.PY_START, lambda code, _: seen.add(codes[code]))
+    for code in codes:
+        monitoring.set_local_events(tool, code, monitoring.events.PY_START)
+    try:
+        yield seen
+    finally:
+        for code in codes:
+            monitoring.set_local_events(tool, code, monitoring.events.NO_EVENTS)
+        monitoring.free_tool_id(tool)
+
+
+async def tour(conn: Connection, uuid_type: str) -> None:
+    """Call every operation of the store once."""
+    await schema.migrate(conn, uuid_type)
+    await schema.installation(conn)
+    await the_way_of_a_task(conn)
+    await what_operators_do(conn)
+    await what_a_reaper_does(conn)
+
+
+async def the_way_of_a_task(conn: Connection) -> None:
+    worker = await make.worker(conn)
+    one, *more = [make.new_task() for _ in range(3)]
+    await enqueue.enqueue(conn, one)
+    await enqueue.enqueue_many(conn, more)
+    await enqueue.notify(conn, make.QUEUE)
+    await queues.promote(conn, 10)
+    await queues.peek(conn, make.ALIAS)
+    first, second, _ = await claim.claim(conn, make.request(worker))
+    await settle.mark_begun(conn, [make.lease(first)])
+    await settle.report_progress(conn, make.lease(first), json.dumps({"done": 1}))
+    await make.settled(conn, first, Succeeded("1"))
+    await make.settled(conn, second, Released())
+    await results.get_task(conn, first.id)
+    await results.get_tasks(conn, [first.id, second.id])
+    await results.list_tasks(conn, make.ALIAS, results.TaskFilter())
+
+
+async def what_operators_do(conn: Connection) -> None:
+    task = await make.ready(conn, queue_name="operators")
+    await queues.set_paused(conn, make.ALIAS, "operators", paused=True)
+    await queues.paused_queues(conn, make.ALIAS)
+    await queues.stats(conn, make.ALIAS)
+    await operate.cancel(conn, [task.id])
+    await operate.retry(conn, [task.id], include_discarded=True)
+    await operate.discard(conn, [task.id])
+    await operate.prune_step(conn, operate.PruneRequest(0, ("DISCARDED",), 10, dry_run=False), None)
+    await health.workers(conn, make.ALIAS)
+    await health.backlog(conn, make.ALIAS)
+
+
+async def what_a_reaper_does(conn: Connection) -> None:
+    await make.lost(conn, queue_name="reaper")
+    worker = await make.worker(conn)
+    await lease.renew(conn, worker, make.LEASE_SECONDS)
+    await lease.held(conn, worker)
+    await lease.bury_dead_workers(conn, 0)
+    await lease.remove(conn, worker)
+
+
+@pytest.mark.parametrize(("silent", "restless"), PAIRS)
+def test_R10_every_public_coroutine_runs_silently_and_restlessly(atlas: Atlas, silent: str, restless: str) -> None:
+    codes = public_coroutines()
+    for name in (silent, restless):
+        world = atlas.world(name)
+        with world.lend() as conn:
+            world.run(raw.empty(conn))
+            with watching(codes) as seen:
+                world.run(tour(conn, world.uuid_type()))
+        assert set(codes.values()) - seen == set(), f"{name} does not run these: add them to the tour"
+
+
+def test_R10_the_watch_sees_what_is_left_out(atlas: Atlas) -> None:
+    codes = public_coroutines()
+    world = atlas.world("django-sqlite")
+    with world.lend() as conn, watching(codes) as seen:
+        world.run(raw.empty(conn))
+        world.run(what_operators_do(conn))
+    assert "operate.cancel" in seen
+    assert {"claim.claim", "settle.settle", "schema.migrate"} <= set(codes.values()) - seen
+
+
+def test_R10_a_silent_world_fails_whatever_waits(atlas: Atlas) -> None:
+    with pytest.raises(CoreSuspended):
+        atlas.world("django-sqlite").run(asyncio.sleep(0))
+
+
+def test_R10_a_restless_connection_lets_others_run_before_and_after_a_call(atlas: Atlas) -> None:
+    happened: list[str] = []
+
+    class Noting(Wrapper):
+        async def execute(self, statement: str, /, **values: Scalar) -> int:
+            happened.append("call")
+            asyncio.get_running_loop().call_soon(happened.append, "others after")
+            return await super().execute(statement, **values)
+
+    async def call(conn: Connection) -> None:
+        asyncio.get_running_loop().call_soon(happened.append, "others before")
+        await Restless(Noting(conn)).execute("test_touch_queues")
+        happened.append("return")
+
+    world = atlas.world("restless-aiosqlite")
+    with world.lend() as conn:
+        world.run(call(conn))
+    assert happened == ["others before", "call", "others after", "return"]

@@ -1,0 +1,88 @@
+"""The whole table of `domain/transitions.py`: each move from each status leads where it says, or changes nothing."""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+import pytest
+
+from oxpull_async.db.contract import Connection
+from oxpull_async.domain.lease import ExpiredTask
+from oxpull_async.domain.outcome import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded
+from oxpull_async.domain.record import TaskRecord, TaskStatus
+from oxpull_async.domain.transitions import Move, allowed
+from oxpull_async.store.lease import reap
+from oxpull_async.store.operate import cancel, discard, retry
+from tests.fixtures import make
+
+type Mover = Callable[[Connection, TaskRecord], Awaitable[bool]]
+
+
+async def claims(conn: Connection, task: TaskRecord) -> bool:
+    return task.id in [one.id for one in await make.claimed(conn, await make.worker(conn))]
+
+
+def settles(outcome: Outcome) -> Mover:
+    async def move(conn: Connection, task: TaskRecord) -> bool:
+        return await make.settled(conn, task, outcome) is not None
+
+    return move
+
+
+def reaps(max_attempts: int) -> Mover:
+    async def move(conn: Connection, task: TaskRecord) -> bool:
+        row = ExpiredTask(
+            task_id=task.id, epoch=task.epoch, attempts=1, max_attempts=max_attempts,
+            begun=task.status is TaskStatus.RUNNING, refunds=2, cancel_requested=False, worker_id=make.new_id(),
+        )  # fmt: skip
+        return await reap(conn, row, make.ERROR) is not None
+
+    return move
+
+
+async def retries(conn: Connection, task: TaskRecord) -> bool:
+    return await retry(conn, [task.id], include_discarded=False) == 1
+
+
+async def retries_discarded(conn: Connection, task: TaskRecord) -> bool:
+    return await retry(conn, [task.id], include_discarded=True) == 1
+
+
+async def discards(conn: Connection, task: TaskRecord) -> bool:
+    return await discard(conn, [task.id]) == 1
+
+
+async def cancels(conn: Connection, task: TaskRecord) -> bool:
+    return await cancel(conn, [task.id]) == 1
+
+
+MOVES: Mapping[Move, Mover] = {
+    Move.CLAIM: claims,
+    Move.SUCCEED: settles(Succeeded("1")),
+    Move.FAIL: settles(Failed(make.ERROR, None)),
+    Move.RETRY_LATER: settles(Failed(make.ERROR, 5.0)),
+    Move.SNOOZE: settles(Snoozed(5.0)),
+    Move.ACKNOWLEDGE_CANCEL: settles(Cancelled(make.ERROR)),
+    Move.RELEASE: settles(Released()),
+    Move.REAP: reaps(max_attempts=3),
+    Move.REAP_LAST: reaps(max_attempts=1),
+    Move.RETRY: retries,
+    Move.RETRY_DISCARDED: retries_discarded,
+    Move.DISCARD: discards,
+    Move.CANCEL: cancels,
+}
+
+
+@pytest.mark.parametrize("move", Move, ids=lambda move: move.name)
+@pytest.mark.parametrize("status", TaskStatus, ids=str)
+async def test_a_move_leads_where_the_table_says_or_changes_nothing(
+    conn: Connection, status: TaskStatus, move: Move
+) -> None:
+    before = await make.BUILDERS[status](conn)
+    moved = await MOVES[move](conn, before)
+    after = await make.record(conn, before.id)
+    target = allowed(status, move)
+    assert moved == (target is not None)
+    if target is None:
+        assert after == before
+    else:
+        assert after.status is target
+        assert after != before

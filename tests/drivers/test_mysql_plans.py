@@ -1,0 +1,139 @@
+"""The plans of the statements that must stay cheap whatever the table holds."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import aiomysql
+import pytest
+import pytest_asyncio
+import uuid_utils
+
+from oxpull_async.db.contract import Scalar
+from oxpull_async.db.statements import FORMAT, load_statement
+from oxpull_async.domain.record import NewTask, wire_id
+from oxpull_async.drivers.aiomysql import AiomysqlDatabase, OwnSession
+from oxpull_async.drivers.url import parse_url
+from oxpull_async.store import enqueue, lease, operate, schema
+from tests.fixtures.servers import MakeDatabase
+
+ROWS = 3_000
+IDS = json.dumps([wire_id(str(uuid_utils.uuid7())) for _ in range(3)])
+LEASES = json.dumps([{"id": id_, "epoch": 1, "status": "SUCCESSFUL", "refund": False} for id_ in json.loads(IDS)])
+WORKER = wire_id(str(uuid_utils.uuid7()))
+
+
+@pytest.fixture(scope="module", params=["native", "char(32)"])
+def place(request: pytest.FixtureRequest, make_database: MakeDatabase) -> tuple[str, str]:
+    """Name a database for each column type of ids."""
+    return make_database("mysql"), request.param
+
+
+def new_task(number: int) -> NewTask:
+    later = datetime.now(UTC) + timedelta(hours=1) if number % 3 == 0 else None
+    id_, queue_name = str(uuid_utils.uuid7()), f"q{number % 4}"
+    return NewTask(id_, "plans", "shop.send", queue_name, number % 5, "[]", "{}", later, 3, None)
+
+
+@pytest_asyncio.fixture
+async def session(place: tuple[str, str]) -> AsyncIterator[OwnSession]:
+    """Lend a connection to a table with due, deferred and finished rows."""
+    url, id_type = place
+    database = AiomysqlDatabase(parse_url(url))
+    async with database.connection() as conn:
+        assert isinstance(conn, OwnSession)
+        if await schema.migrate(conn, await database.uuid_type() if id_type == "native" else id_type):
+            await lease.register(conn, lease.WorkerCard(WORKER, "plans", "host", 1, None, 1, 3_600))
+            tasks = [new_task(number) for number in range(ROWS)]
+            await enqueue.enqueue_many(conn, tasks)
+            await operate.discard(conn, [task.id for task in tasks[::2]])
+            cursor = await conn.link.cursor(aiomysql.Cursor)
+            await cursor.execute("ANALYZE TABLE oxpull_task")
+            await cursor.fetchall()
+        yield conn
+    await database.close()
+
+
+async def plan(session: OwnSession, name: str, **values: Scalar) -> dict[str, Any]:
+    """Explain a statement; gives the step that reads each table, by the table's alias."""
+    statement = load_statement("mysql", name, FORMAT)
+    cursor = await session.link.cursor(aiomysql.DictCursor)
+    await cursor.execute("EXPLAIN " + statement.sql, statement.bind(values))
+    steps: Sequence[dict[str, Any]] = await cursor.fetchall()
+    return {str(step["table"]): step for step in steps}
+
+
+@pytest.mark.asyncio
+async def test_a_claim_walks_the_ready_index_in_order(session: OwnSession) -> None:
+    steps = await plan(
+        session, "claim_candidates", backend_alias="plans", queue_name="q1", limit=100, excluded_paths='["a"]'
+    )
+    assert steps["t"]["key"] == "oxpull_task_ready"
+    assert steps["t"]["type"] == "ref"
+    assert "filesort" not in (steps["t"]["Extra"] or "")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("claim", {"ids": IDS, "worker_id": WORKER, "later_paths": "[]"}),
+        ("claimed_tasks", {"ids": IDS, "worker_id": WORKER}),
+        ("lock_outcomes", {"outcomes": LEASES}),
+        ("settle", {"outcomes": LEASES}),
+        ("mark_begun", {"attempts": LEASES}),
+        ("retry_tasks", {"ids": IDS, "include_discarded": True}),
+        ("discard_tasks", {"ids": IDS}),
+        ("cancel_tasks", {"ids": IDS}),
+        ("prune_tasks", {"ids": IDS, "statuses": '["SUCCESSFUL"]', "age": 1.0}),
+        ("get_tasks", {"ids": IDS}),
+        ("inserted_tasks", {"ids": IDS}),
+    ],
+)
+async def test_rows_given_by_id_are_read_by_id_in_the_order_given(
+    session: OwnSession, name: str, values: dict[str, Scalar]
+) -> None:
+    steps = await plan(session, name, **values)
+    assert (steps["t"]["key"], steps["t"]["type"]) == ("PRIMARY", "eq_ref")
+    assert next(iter(steps)) != "t"
+
+
+@pytest.mark.asyncio
+async def test_a_promotion_reads_the_deferred_index(session: OwnSession) -> None:
+    steps = await plan(session, "promote", limit=100)
+    assert (steps["d"]["key"], steps["d"]["type"]) == ("oxpull_task_deferred", "range")
+    assert "filesort" not in (steps["d"]["Extra"] or "")
+    assert (steps["t"]["key"], steps["t"]["type"]) == ("PRIMARY", "eq_ref")
+
+
+@pytest.mark.asyncio
+async def test_a_look_at_the_queues_steps_from_queue_to_queue(session: OwnSession) -> None:
+    steps = await plan(session, "peek", backend_alias="plans")
+    assert steps["t"]["key"] == "oxpull_task_ready"
+    assert "Using index for group-by" in steps["t"]["Extra"]
+    assert "d" not in steps  # the least deferred_until is read off the index while planning
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("name", "values"), [("expired_tasks", {"limit": 100}), ("held_tasks", {"worker_id": WORKER})])
+async def test_running_rows_are_found_by_their_worker(
+    session: OwnSession, name: str, values: dict[str, Scalar]
+) -> None:
+    steps = await plan(session, name, **values)
+    assert next(iter(steps.values()))["key"] == "oxpull_task_leased"
+
+
+@pytest.mark.asyncio
+async def test_a_claim_locks_only_what_it_takes(session: OwnSession) -> None:
+    async with session.transaction():
+        taken = await session.fetch(
+            "claim_candidates", backend_alias="plans", queue_name="q1", limit=50, excluded_paths="[]"
+        )
+        cursor = await session.link.cursor(aiomysql.Cursor)
+        await cursor.execute(
+            "SELECT trx_rows_locked FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = CONNECTION_ID()"
+        )
+        (locked,) = await cursor.fetchone()
+    assert len(taken) == 50
+    assert locked <= 2 * len(taken)  # the entry in the ready index and the row

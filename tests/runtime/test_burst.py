@@ -1,0 +1,70 @@
+"""A13: a burst ends when nothing runs and nothing is due and admissible now."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from oxpull_async import Oxpull
+from oxpull_async.domain.events import WorkerStopped
+from oxpull_async.domain.record import TaskStatus
+from tests.fixtures.workers import drain
+
+pytestmark = pytest.mark.asyncio
+
+
+async def test_A13_a_burst_leaves_what_is_later_paused_or_unknown_and_counts_it(ox: Oxpull) -> None:
+    @ox.task
+    async def short() -> None: ...
+
+    now = await short.enqueue()
+    await short.using(run_after=datetime.now(UTC) + timedelta(hours=1)).enqueue()
+    await short.using(queue_name="halted").enqueue()
+    await ox.pause("halted")
+    await ox.enqueue("elsewhere.tasks.unknown")
+    events = await drain(ox)
+    await now.refresh()
+    assert now.status is TaskStatus.SUCCESSFUL
+    [stopped] = events.of(WorkerStopped)
+    assert (stopped.done, stopped.remaining) == (1, 3)
+
+
+async def test_A13_a_burst_waits_for_what_runs_and_runs_what_that_enqueues(ox: Oxpull) -> None:
+    @ox.task
+    async def last() -> None: ...
+
+    @ox.task
+    async def first() -> None:
+        await asyncio.sleep(0.2)
+        await last.enqueue()
+
+    await first.enqueue()
+    events = await drain(ox)
+    [stopped] = events.of(WorkerStopped)
+    assert (stopped.done, stopped.remaining) == (2, 0)
+
+
+async def test_A13_a_burst_runs_retries_that_are_due_at_once(ox: Oxpull) -> None:
+    turns: list[int] = []
+
+    @ox.task(max_attempts=3, backoff=[0])
+    def third_time_lucky() -> None:
+        turns.append(1)
+        if len(turns) < 3:
+            raise ValueError("no")
+
+    result = await third_time_lucky.enqueue()
+    await drain(ox)
+    await result.refresh()
+    assert (result.status, result.attempts) == (TaskStatus.SUCCESSFUL, 3)
+
+
+async def test_max_tasks_ends_the_worker_after_these_tasks_have_run_to_their_end(ox: Oxpull) -> None:
+    @ox.task
+    async def slow() -> None:
+        await asyncio.sleep(0.5)
+
+    await ox.enqueue_many([slow.call() for _ in range(5)])
+    events = await drain(ox, burst=False, max_tasks=3, drain_timeout=0)
+    [stopped] = events.of(WorkerStopped)
+    assert (stopped.done, stopped.remaining) == (3, 2)

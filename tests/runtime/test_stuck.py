@@ -1,0 +1,57 @@
+import threading
+
+import pytest
+
+from oxpull_async import Oxpull, Worker
+from oxpull_async.domain.errors import WorkerRecycled
+from oxpull_async.domain.record import TaskStatus
+from tests.scenarios.stuck import stuck_function, stuck_loop
+
+pytestmark = pytest.mark.asyncio
+
+
+async def test_A11_a_function_that_ignores_its_deadline_has_the_process_recycled_and_siblings_unharmed(
+    url: str,
+) -> None:
+    await stuck_function(url, siblings=5, sibling_seconds=1.5, grace=0.5)
+
+
+async def test_A11_a_coroutine_that_blocks_the_loop_past_its_timeout_has_the_process_end(url: str) -> None:
+    await stuck_loop(url, siblings=5, grace=1.0)
+
+
+async def test_A11_an_embedded_worker_raises_WorkerRecycled_and_leaves_the_thread(ox: Oxpull) -> None:
+    go_on = threading.Event()
+
+    @ox.task(timeout=0.1, max_attempts=1)
+    def ignores() -> None:
+        go_on.wait(30)
+
+    @ox.task
+    async def sibling() -> None: ...
+
+    stuck, other = await ox.enqueue_many([ignores.call(), sibling.call()])
+    worker = Worker(ox)
+    worker.grace = 0.2
+    with pytest.raises(WorkerRecycled, match="ignores did not stop after the timeout"):
+        await worker.run()
+    go_on.set()
+    for result in (stuck, other):
+        await result.refresh()
+    assert stuck.status is TaskStatus.FAILED
+    assert stuck.errors[0].exception_class_path.endswith(".TaskTimeout")
+    assert other.status is TaskStatus.SUCCESSFUL
+
+
+async def test_A11_a_function_that_ends_within_the_grace_is_stored_and_nothing_is_recycled(ox: Oxpull) -> None:
+    ended = threading.Event()
+
+    @ox.task(timeout=0.1)
+    def late() -> str:
+        ended.wait(0.3)
+        return "late"
+
+    result = await late.enqueue()
+    await Worker(ox, burst=True).run()
+    await result.refresh()
+    assert result.return_value == "late"

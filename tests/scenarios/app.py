@@ -1,0 +1,85 @@
+"""The tasks of the scenarios, as a worker process imports them: each notes in the ledger what it did."""
+
+import asyncio
+import os
+import time
+
+from oxpull_async import Oxpull, TaskContext, Worker
+from tests.fixtures.ledger import here
+from tests.fixtures.processes import LEASE_VARIABLE
+
+LONG = 3600.0
+Worker.grace = float(os.environ.get("OXPULL_TEST_GRACE", Worker.grace))
+ox = Oxpull(lease_seconds=float(os.environ[LEASE_VARIABLE]))
+
+
+@ox.task(max_attempts=10)
+async def effect(number: int, seconds: float) -> int:
+    here().note("began", number)
+    await asyncio.sleep(seconds)
+    here().note("effect", number)
+    return number
+
+
+@ox.task
+async def at_once(number: int) -> int:
+    here().note("effect", number)
+    return number
+
+
+@ox.task(max_attempts=2)
+async def long(number: int) -> None:
+    here().note("began", number)
+    try:
+        await asyncio.sleep(LONG)
+    except asyncio.CancelledError:
+        here().note("cancelled", number)
+        raise
+    here().note("effect", number)
+
+
+@ox.task(max_attempts=2, takes_context=True)
+def long_function(context: TaskContext, number: int) -> None:
+    here().note("began", number)
+    while not context.cancelled:
+        time.sleep(0.02)
+    here().note("cancelled", number)
+    raise RuntimeError("told to stop")
+
+
+@ox.task(max_attempts=2)
+def stubborn_function(number: int) -> None:
+    here().note("began", number)
+    time.sleep(LONG)
+
+
+@ox.task(max_attempts=3)
+def die(number: int) -> None:
+    here().note("began", number)
+    os._exit(9)
+
+
+@ox.task(max_attempts=3)
+async def die_in_coroutine(number: int) -> None:
+    here().note("began", number)
+    os._exit(9)
+
+
+@ox.task
+async def block(number: int, seconds: float) -> None:
+    here().note("began", number)
+    time.sleep(seconds)  # noqa: ASYNC251 - that is the point
+    here().note("effect", number)
+
+
+@ox.task(timeout=0.3, max_attempts=2, backoff=[0])
+def overrun(number: int, seconds: float) -> None:
+    here().note("began", number)
+    time.sleep(seconds)
+    here().note("effect", number)
+
+
+@ox.task(timeout=0.3, max_attempts=1)
+async def overrun_on_the_loop(number: int, seconds: float) -> None:
+    here().note("began", number)
+    time.sleep(seconds)  # noqa: ASYNC251 - that is the point

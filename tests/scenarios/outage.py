@@ -1,0 +1,168 @@
+"""The database restarts under a running worker: it costs latency, not tasks, and needs nobody's help."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from oxpull_async import Oxpull, Worker
+from oxpull_async.domain.events import LeaseLost, TaskSettled, WorkerStarted
+from oxpull_async.domain.record import TaskStatus
+from oxpull_async.store.results import TaskFilter
+from tests.fixtures.proxy import Proxy, proxied
+from tests.fixtures.waiting import Witness, until
+from tests.fixtures.workers import working
+from tests.scenarios.proof import Proof
+from tests.scenarios.stage import EVERYTHING, check_row
+from tests.servers import Kind, clients
+
+EVERY_SESSION: dict[Kind, str] = {
+    "postgres": "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    "mysql": "SELECT id FROM information_schema.processlist WHERE db = database() AND id <> connection_id()",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Survived:
+    """What an outage cost: no task, and how many attempts."""
+
+    tasks: int
+    attempts: int
+    runs: int
+    seconds_away: float
+    leases_lost: int
+
+
+async def restarted_server(
+    url: str, *, tasks: int, seconds: float, seconds_away: float, lease_seconds: float
+) -> Survived:
+    """Cut every connection and refuse new ones for a while, with a worker in the middle of its tasks."""
+
+    async def restart(scene: "_Scene") -> None:
+        await scene.proxy.refuse()
+        await scene.proxy.cut()
+        await asyncio.sleep(seconds_away)
+        await scene.proxy.accept()
+
+    return await _survive(url, restart, (tasks, seconds, seconds_away, lease_seconds))
+
+
+async def ended_sessions(url: str, *, tasks: int, seconds: float, lease_seconds: float = 30.0) -> Survived:
+    """Have the server end all of the worker's sessions, with the worker in the middle of its tasks."""
+
+    async def end_all(scene: "_Scene") -> None:
+        await asyncio.to_thread(end_every_session, scene.direct_url)
+
+    return await _survive(url, end_all, (tasks, seconds, 0.0, lease_seconds))
+
+
+def end_every_session(url: str) -> None:
+    """End every session of a database but the one that this takes."""
+    kind: Kind = "postgres" if url.startswith("postgres") else "mysql"
+    rows = clients.run(kind, url, EVERY_SESSION[kind])
+    if kind == "mysql":
+        for row in rows:
+            clients.run(kind, url, f"KILL {row[0]}")
+
+
+@dataclass(slots=True)
+class _Scene:
+    direct_url: str
+    proxy: Proxy
+    ox: Oxpull
+    runs: Counter[int]
+
+    async def enough(self, count: int) -> None:
+        async def ran() -> bool:
+            return self.runs.total() >= count
+
+        await until(ran, what=f"{count} runs")
+
+
+async def _survive(
+    url: str, trouble: Callable[[_Scene], Coroutine[Any, Any, None]], size: tuple[int, float, float, float]
+) -> Survived:
+    tasks, seconds, seconds_away, lease_seconds = size
+    async with Oxpull(url) as direct, _through_proxy(url, lease_seconds) as scene:
+        await direct.migrate()
+
+        @scene.ox.task(max_attempts=1)
+        async def slow(number: int) -> None:
+            scene.runs[number] += 1
+            await asyncio.sleep(seconds)
+
+        await scene.ox.enqueue_many([slow.call(number) for number in range(tasks)])
+        async with working(scene.ox, concurrency=max(tasks // 4, 1)) as (worker, witness):
+            await scene.enough(tasks // 2)
+            await trouble(scene)
+            await _all_successful(direct, tasks, witness)
+            await _is_awake(worker, direct, witness)
+        rows = [result.record for result in await direct.list_results(TaskFilter(limit=EVERYTHING))]
+        for row in rows:
+            check_row(row)
+        assert set(scene.runs) == set(range(tasks)), "a task never ran"
+        attempts, lost = sum(row.attempts for row in rows), len(witness.of(LeaseLost))
+        if not lost:
+            assert scene.runs.total() == tasks, "a task ran twice although the lease was kept"
+        return Survived(tasks, attempts, scene.runs.total(), seconds_away, lost)
+
+
+async def _all_successful(ox: Oxpull, tasks: int, witness: Witness) -> None:
+    async def done() -> bool:
+        counts = await ox.stats()
+        return sum(count.successful for count in counts) == tasks
+
+    await until(done, within=60, what=f"every task done; events: {witness.events[-30:]}")
+
+
+async def _is_awake(worker: Worker, ox: Oxpull, witness: Witness) -> None:
+    """Wait until wake-ups are pushed again where they were, and a fresh task is run."""
+    crew = worker._crew  # noqa: SLF001 - what health shows only after the next renewal
+    assert crew is not None
+
+    async def listens() -> bool:
+        return crew.notifier.state in {"listening", "none"}
+
+    await until(listens, what="the listener is back")
+    assert (crew.notifier.state == "listening") == ox.database.dialect.has_listen
+    assert len(witness.of(WorkerStarted)) == 1 + len(witness.of(LeaseLost))
+
+
+@asynccontextmanager
+async def _through_proxy(url: str, lease_seconds: float) -> AsyncIterator[_Scene]:
+    async with proxied(url) as proxy, Oxpull(proxy.url, lease_seconds=lease_seconds) as ox:
+        yield _Scene(url, proxy, ox, Counter())
+
+
+SERVERS_ONLY = "needs a server"
+PROOFS: list[Proof] = [
+    Proof(
+        "the server cuts and refuses for 5 s, shorter than the lease",
+        "G3",
+        lambda url: _on_a_server(
+            url, restarted_server(url, tasks=200, seconds=0.5, seconds_away=5.0, lease_seconds=30.0)
+        ),
+    ),
+    Proof(
+        "the server cuts and refuses for longer than the lease",
+        "G3",
+        lambda url: _on_a_server(
+            url, restarted_server(url, tasks=200, seconds=0.5, seconds_away=15.0, lease_seconds=10.0)
+        ),
+    ),
+    Proof(
+        "the server ends every session of the worker",
+        "G3",
+        lambda url: _on_a_server(url, ended_sessions(url, tasks=200, seconds=0.5)),
+    ),
+]
+
+
+def _on_a_server(url: str, scenario: Coroutine[Any, Any, Survived]) -> object:
+    if url.startswith("sqlite"):
+        scenario.close()
+        return SERVERS_ONLY
+    return asyncio.run(scenario)
