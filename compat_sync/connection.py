@@ -159,16 +159,27 @@ def _writing_first(django: BaseDatabaseWrapper) -> Generator[None]:
     """Let an outermost SQLite transaction of ours take the write lock as it begins.
 
     Django begins DEFERRED unless told otherwise; the first write after a read then fails at once, however long the
-    timeout, if anybody else has written meanwhile.
+    timeout, if anybody else has written meanwhile. With autocommit off nothing has begun yet, and the end of our
+    savepoint would be a commit.
     """
-    if django.vendor != "sqlite" or django.in_atomic_block or getattr(django, "transaction_mode", "") is not None:
+    if django.vendor != "sqlite" or django.in_atomic_block:
         yield
-        return
-    vars(django)["transaction_mode"] = "IMMEDIATE"
-    try:
+    elif not django.get_autocommit():
+        _begin_by_hand(django)
         yield
-    finally:
-        vars(django)["transaction_mode"] = None
+    else:
+        chosen = vars(django).get("transaction_mode")
+        vars(django)["transaction_mode"] = chosen or "IMMEDIATE"
+        try:
+            yield
+        finally:
+            vars(django)["transaction_mode"] = chosen
+
+
+def _begin_by_hand(django: BaseDatabaseWrapper) -> None:
+    if not django.connection.in_transaction:
+        with django.cursor() as cursor:
+            cursor.execute("BEGIN IMMEDIATE")
 
 
 _packet_limits: WeakKeyDictionary[BaseDatabaseWrapper, tuple[int, int]] = WeakKeyDictionary()

@@ -49,12 +49,15 @@ _NUMBERS: Mapping[Meaning, frozenset[int]] = {
     Conflict: frozenset({1020, 1213, 1614}),
     LockTimeout: frozenset({1205, 3572}),
     NotMigrated: frozenset({1054, 1146}),
-    ConnectionLost: frozenset({1053, 1077, 1079, 1184, 1927, 2006, 2013, 2014, 2027, 2055, 3169, 4031}),
-    DatabaseUnavailable: frozenset({1040, 1044, 1045, 1049, 1129, 1130, 1203, 1226, 2002, 2003, 2005, 2026, 3118}),
+    ConnectionLost: frozenset({
+        1053, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 2006, 2013, 2014, 2026, 2027, 2055, 3169, 4031,
+    }),
+    DatabaseUnavailable: frozenset({
+        1040, 1044, 1045, 1049, 1129, 1130, 1203, 1226, 1290, 1698, 1792, 1836, 2002, 2003, 2005,
+    }),
     DataRefused: frozenset({
-        1048, 1062, 1136, 1153, 1162, 1264, 1265, 1292, 1300, 1364, 1366, 1367, 1406, 1411, 1416, 1425, 1439, 1441,
-        1451, 1452, 1586, 1690, 3140, 3141, 3143, 3144, 3146, 3147, 3150, 3151, 3156, 3157, 3158, 3819, 4025, 4037,
-        4038, 4042, 4043, 4078,
+        1048, 1062, 1118, 1153, 1264, 1265, 1292, 1300, 1301, 1366, 1367, 1406, 1411, 1441, 1451, 1452, 1557, 1690,
+        1761, 1762, 3140, 3141, 3144, 3150, 3156, 3157, 3819, 3854, 3903, 4025, 4036, 4037, 4038, 4174, 4176,
     }),
 }  # fmt: skip
 _BY_NUMBER: Mapping[int, Meaning] = {number: meaning for meaning, numbers in _NUMBERS.items() for number in numbers}
@@ -116,6 +119,8 @@ def _by_sqlstate(cause: BaseException, scene: Scene) -> tuple[Meaning | None, bo
 
 def _by_number(cause: BaseException, scene: Scene) -> tuple[Meaning | None, bool]:
     number = cause.args[0] if cause.args and isinstance(cause.args[0], int) else 0
+    if not number and isinstance(cause, Exception) and not isinstance(cause, Error):
+        return DataRefused if type(cause).__name__ == "ProgrammingError" else None, False
     # A lock timeout undoes the statement alone, a deadlock the whole transaction.
     meaning = _BY_NUMBER.get(number)
     return meaning, scene.in_transaction and meaning is LockTimeout

@@ -24,6 +24,8 @@ class Ambient:
     joined: bool
     is_open: bool = True
     created: set[TaskId] = field(default_factory=set)
+    committed: dict[str, None] = field(default_factory=dict)
+    """The queues to wake workers of when the block has ended; filled by the commit."""
 
 
 _stack: ContextVar[tuple[Ambient, ...]] = ContextVar("oxpull_transactions", default=())

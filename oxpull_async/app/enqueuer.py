@@ -4,7 +4,6 @@ Check everything first, then write in the caller's transaction or in one of our 
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import uuid_utils
@@ -38,9 +37,10 @@ class Enqueuer:
         transaction = ambient.current(self._ox)
         if transaction is not None:
             stored = await store.enqueue(transaction.conn, task)
-            await self._announce_inside(transaction, [task])
+            transaction.created.add(task.id)
         else:
             stored = (await self._in_own_transaction([task]))[0]
+        await self._ox.wake(task.queue_name)
         return self._result(call, task, stored)
 
     async def enqueue_many(self, calls: Sequence[Call[Any]]) -> list[TaskResult[Any]]:
@@ -51,20 +51,18 @@ class Enqueuer:
         transaction = ambient.current(self._ox)
         if transaction is not None:
             stored = await store.enqueue_many(transaction.conn, tasks)
-            await self._announce_inside(transaction, tasks)
+            transaction.created.update(task.id for task in tasks)
         else:
             stored = await self._in_own_transaction(tasks)
+        for queue_name in sorted({task.queue_name for task in tasks}):
+            await self._ox.wake(queue_name)
         return [self._result(*three) for three in zip(calls, tasks, stored, strict=True)]
 
     async def _in_own_transaction(self, tasks: Sequence[NewTask]) -> list[Stored]:
-        database = self._ox.database
         try:
-            stored = await repeat(database, lambda conn: _insert(conn, tasks))
+            return await repeat(self._ox.database, lambda conn: _insert(conn, tasks))
         except ConnectionLost:
-            stored = await self._insert_again(tasks)
-        for queue_name in {task.queue_name for task in tasks}:
-            self._ox.wakeups.announce(queue_name)
-        return stored
+            return await self._insert_again(tasks)
 
     async def _insert_again(self, tasks: Sequence[NewTask]) -> list[Stored]:
         """Repeat an insert whose outcome is unknown.
@@ -75,14 +73,6 @@ class Enqueuer:
             return await repeat(self._ox.database, lambda conn: _insert_missing(conn, tasks))
         except DataRefused:
             return await repeat(self._ox.database, lambda conn: _insert_missing(conn, tasks))
-
-    async def _announce_inside(self, transaction: ambient.Ambient, tasks: Sequence[NewTask]) -> None:
-        transaction.created.update(task.id for task in tasks)
-        for queue_name in sorted({task.queue_name for task in tasks}):
-            if transaction.joined:
-                await store.notify(transaction.conn, queue_name)
-            else:
-                transaction.conn.after_commit(partial(self._ox.wakeups.announce, queue_name))
 
     def _numbered(self, position: int, call: Call[Any]) -> NewTask:
         if not isinstance(call, Call):

@@ -17,6 +17,7 @@ from oxpull_async.domain.settings import Settings
 from oxpull_async.domain.task import checked_queue
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store import health, operate, queues
+from oxpull_async.store.enqueue import notify
 from oxpull_async.store.queues import QueueStats
 
 PRUNABLE = (TaskStatus.SUCCESSFUL, TaskStatus.DISCARDED, TaskStatus.FAILED, TaskStatus.LOST)
@@ -83,7 +84,7 @@ class Operations:
         retry = partial(operate.retry, include_discarded=include_discarded)
         changed, skipped = await _in_chunks(self, ids, retry)
         if changed:
-            self._wake(ANY_QUEUE)
+            await self.wake(ANY_QUEUE)
         return changed, skipped
 
     async def discard_many(self, ids: Collection[str]) -> tuple[int, int]:
@@ -106,7 +107,7 @@ class Operations:
         """Let workers claim from a queue again; False when it was not paused."""
         name, alias = checked_queue(queue_name), self.settings.alias
         changed = await self.operate(lambda c: queues.set_paused(c, alias, name, paused=False))
-        self._wake(name)
+        await self.wake(name)
         return changed
 
     async def stats(self) -> list[QueueStats]:
@@ -150,14 +151,15 @@ class Operations:
             if after is None:
                 return report
 
-    def _wake(self, queue_name: str) -> None:
-        """Wake workers, after the commit where a transaction is open here."""
+    async def wake(self, queue_name: str) -> None:
+        """Wake the workers of a queue ("": of all), by the commit where a transaction is open here."""
         transaction = ambient.current(self)
-        announce = partial(self.wakeups.announce, queue_name)
         if transaction is None:
-            announce()
+            await self.wakeups.announce(queue_name)
+        elif transaction.joined:
+            await notify(transaction.conn, queue_name)
         else:
-            transaction.conn.after_commit(announce)
+            transaction.conn.after_commit(partial(transaction.committed.__setitem__, queue_name, None))
 
     async def operate[T](self, operation: Callable[[Connection], Awaitable[T]]) -> T:
         """Run a store operation in the transaction that is open here, or in one of its own."""

@@ -58,6 +58,8 @@ async def own_transaction(ox: "Oxpull") -> AsyncIterator[Transaction]:
         async with _closing(entry), conn.transaction():
             ambient.push(entry)
             yield Transaction(conn)
+    for queue_name in entry.committed:
+        await ox.wakeups.announce(queue_name)
 
 
 @asynccontextmanager

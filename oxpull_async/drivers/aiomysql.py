@@ -52,7 +52,7 @@ class AiomysqlSession(Session):
         self.undone = False
 
     async def query(self, statement: Statement, values: list[Scalar]) -> Sequence[Row]:
-        """Run a statement and return its rows, whatever kind of row the connection's owner has chosen."""
+        """Run a statement and return its rows as tuples, whatever the owner's cursors give."""
         return (await self._run(statement.sql, values)).rows
 
     async def command(self, statement: Statement, values: list[Scalar]) -> int:
@@ -73,7 +73,7 @@ class AiomysqlSession(Session):
         await self._send(sql.encode())
 
     def translate(self, error: Exception) -> Exception:
-        """Return the class of `domain.errors` for a library error, or the error itself where it is none."""
+        """Return the class of `domain.errors` for a library error, or what is none as it is."""
         translated = translate(error, closed=self.raw.closed, rolls_back=self.facts.rollback_on_timeout)
         if isinstance(translated, Contended) and not translated.transaction_survived:
             self.undone = self.joined or self.depth > 0
@@ -153,7 +153,7 @@ class AiomysqlDatabase:
         return self._pools.connection()
 
     async def join(self, connection: object) -> Connection:
-        """Wrap the caller's aiomysql connection, or the one under an SQLAlchemy AsyncConnection or AsyncSession."""
+        """Wrap the caller's aiomysql connection, or the one under SQLAlchemy's."""
         raw = await unwrap(connection)
         if not isinstance(raw, aiomysql.Connection):
             raise UsageError(
@@ -257,3 +257,9 @@ class _Adapter:
             task = session.loop.create_task(errand, context=Context())
             self._errands.add(task)
             task.add_done_callback(self._errands.discard, context=Context())
+
+    async def finish(self) -> None:
+        """Wait until the server has ended every command that was cancelled in this loop."""
+        errands = [errand for errand in self._errands if errand.get_loop() is asyncio.get_running_loop()]
+        if errands:
+            await asyncio.wait(errands, timeout=self._url.seconds("connect_timeout"))

@@ -36,7 +36,7 @@ _HINTS = {
 
 
 def translate(error: Exception, *, closed: bool, rolls_back: bool) -> Exception:
-    """Return the class of `domain.errors` for a library error, or the error itself where it is none.
+    """Return the class of `domain.errors` for a library error, or what is none as it is.
 
     `closed`: the connection is; `rolls_back`: the server ends the whole transaction when a lock is not to be had.
     """

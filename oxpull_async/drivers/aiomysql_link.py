@@ -36,7 +36,7 @@ class ServerFacts:
 
 
 class PlainCursor(aiomysql.Cursor):  # type: ignore[misc]
-    """A cursor with rows as tuples, which asks for no warnings and so costs no second round trip."""
+    """A cursor with rows as tuples, which saves the round trip that asks for warnings."""
 
     @property
     def rows(self) -> tuple[tuple[Any, ...], ...]:
@@ -129,9 +129,10 @@ def facts_of(row: tuple[Any, ...]) -> ServerFacts:
 
 
 async def kill(url: DatabaseUrl, thread_id: int, server: ServerFacts) -> None:
-    """End a session whose command was cancelled: the server itself would not notice before the command is done.
+    """End a session on the server whose command was cancelled, so that its locks go.
 
-    Only on the very server that runs it; behind a balancer the new connection may lead to another one.
+    The server would not notice the closed socket before the command is done. Only the very server that runs it is
+    asked: behind a balancer the new connection may lead to another one.
     """
     with suppress(Exception):
         link, found = await connect(url)

@@ -259,6 +259,9 @@ class _Adapter:
         session.raw.stop()
         _keep_loop_for(session.raw)
 
+    async def finish(self) -> None:
+        """Return at once: the loop itself waits for the threads that are about to end."""
+
 
 def _keep_loop_for(raw: aiosqlite.Connection) -> None:
     """Let the running loop, when it ends, wait for a thread that is about to: it still answers to the loop."""

@@ -242,6 +242,13 @@ class _Adapter:
             self._leaving[session] = farewell
             farewell.add_done_callback(lambda _: self._leaving.pop(session), context=Context())
 
+    async def finish(self) -> None:
+        """Wait until the server was told of every command that was cancelled in this loop."""
+        here = asyncio.get_running_loop()
+        leaving = [farewell for session, farewell in self._leaving.items() if session.loop is here]
+        if leaving:
+            await asyncio.wait(leaving, timeout=_LEAVE_SECONDS)
+
 
 async def _take_leave(raw: RawConnection) -> None:
     """Close a connection whose command was cancelled, so that the command ends on the server too."""

@@ -38,6 +38,10 @@ class Adapter[C](Protocol):
         """Drop the connection without waiting; on a closed loop too, and harmless if repeated."""
         ...
 
+    async def finish(self) -> None:
+        """Wait for what terminations in the running loop still have to tell the server; bounded in time."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolConfig:
@@ -214,6 +218,7 @@ class Pool[C]:
         finally:
             for _ in idle:
                 self._serve_next(None)
+        await self._adapter.finish()
 
     def abandon(self) -> None:
         """Terminate everything at once, lent connections too: their event loop is closed."""

@@ -1,6 +1,8 @@
 """What the tests of the public API share: tasks to declare, and what to do with them."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any
 
 from oxpull_async import Oxpull, TaskResult, TaskStatus, Worker
@@ -24,6 +26,19 @@ async def fail(text: str = "no") -> None:
 
 def open_oxpull(url: str, **settings: Any) -> Oxpull:
     return Oxpull(url, **settings)
+
+
+class Rollback(Exception):
+    """What leaves a block of `rolled_back`."""
+
+
+@asynccontextmanager
+async def rolled_back[T](block: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
+    """Enter a transaction's block and leave it by an error."""
+    with suppress(Rollback):
+        async with block as entered:
+            yield entered
+            raise Rollback
 
 
 async def work(ox: Oxpull) -> None:
@@ -53,3 +68,11 @@ def placeholders(ox: Oxpull, number: int) -> str:
 
 def statuses(results: Sequence[TaskResult[Any]]) -> list[TaskStatus]:
     return [result.status for result in results]
+
+
+async def eventually[T](look: Callable[[], Awaitable[T]], wanted: Callable[[T], bool]) -> T:
+    """Look again and again until what is seen is wanted; bounded, so that a test fails instead of hanging."""
+    async with asyncio.timeout(30):
+        while not wanted(seen := await look()):  # noqa: ASYNC110 - another session's doing has no event here
+            await asyncio.sleep(0)
+    return seen

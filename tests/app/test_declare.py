@@ -33,8 +33,9 @@ def test_what_a_declaration_says_goes_before_the_settings(ox: Oxpull) -> None:
 
 @pytest.mark.parametrize("name", ["unique", "running_lock", "rate_limit", "run_after", "schedule", "queue"])
 def test_F6_an_option_of_a_later_version_or_of_none_is_a_type_error(ox: Oxpull, name: str) -> None:
+    options: dict[str, Any] = {name: True}
     with pytest.raises(TypeError, match=rf"task\(\) got an unexpected keyword argument '{name}'"):
-        ox.task(**{name: True})(add)
+        ox.task(**options)(add)
     assert ox.tasks == {}
 
 
@@ -77,7 +78,7 @@ def test_an_option_out_of_range_names_value_rule_and_way_out(ox: Oxpull, options
 
 
 def test_a_moment_without_a_zone_is_refused(ox: Oxpull) -> None:
-    with pytest.raises(InvalidTask, match="has no time zone: pass an aware datetime"):
+    with pytest.raises(InvalidTask, match=r"has no time zone: pass an aware datetime"):
         ox.task(add).using(run_after=datetime(2030, 1, 1))  # noqa: DTZ001 - the mistake under test
 
 
@@ -112,7 +113,7 @@ def test_a_task_that_takes_a_context_has_a_place_for_it(ox: Oxpull) -> None:
 
 @pytest.mark.parametrize("path", ["send", "", "shop..send", "shop.tasks.send invoice", ".send", "shop.tasks."])
 def test_a_remote_task_has_a_dotted_path(ox: Oxpull, path: str) -> None:
-    with pytest.raises(InvalidTask, match="is no dotted path to a task, like 'shop.tasks.send_invoice'"):
+    with pytest.raises(InvalidTask, match=r"is no dotted path to a task, like 'shop\.tasks\.send_invoice'"):
         ox.remote(path)
 
 

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, c
 from oxpull_async import Oxpull
 from oxpull_async.errors import TransactionElsewhere, TransactionNotOpen, UsageError, WrongDatabase
 from tests.app.conftest import KINDS
-from tests.app.kit import count, nothing, open_oxpull, unmasked, work
+from tests.app.kit import count, nothing, open_oxpull, rolled_back, unmasked, work
 from tests.fixtures.servers import MakeDatabase
 
 pytestmark = pytest.mark.asyncio
@@ -161,10 +161,8 @@ async def test_F3_the_callers_rollback_leaves_nothing(ox: Oxpull, url: str, way:
 async def test_F3_an_error_in_the_block_leaves_the_transaction_to_the_caller(ox: Oxpull, url: str, way: Open) -> None:
     task = ox.task(nothing)
     async with way(url) as foreign:
-        with pytest.raises(ZeroDivisionError):
-            async with ox.join(foreign.connection):
-                await task.enqueue(1)
-                raise ZeroDivisionError
+        async with rolled_back(ox.join(foreign.connection)):
+            await task.enqueue(1)
         async with ox.join(foreign.connection):
             await task.enqueue(2)
         await foreign.commit()
@@ -178,10 +176,8 @@ async def test_a_savepoint_inside_a_joined_transaction_rolls_back_alone(ox: Oxpu
         async with ox.join(foreign.connection) as tx:
             assert tx.connection is not None
             await task.enqueue(1)
-            with pytest.raises(ZeroDivisionError):
-                async with ox.transaction():
-                    await task.enqueue(2)
-                    raise ZeroDivisionError
+            async with rolled_back(ox.transaction()):
+                await task.enqueue(2)
             assert [tuple(row) for row in await tx.fetch("SELECT count(*) FROM oxpull_task")] == [(1,)]
         await foreign.commit()
     assert await count(ox) == 1
@@ -196,7 +192,7 @@ async def test_F3_a_connection_to_another_database_is_refused(
         await other.migrate()
         async with way(elsewhere) as foreign:
             for _ in range(2):
-                with pytest.raises(WrongDatabase, match="belongs to another database than .*: a task enqueued there"):
+                with pytest.raises(WrongDatabase, match=r"belongs to another database than .*: a task enqueued there"):
                     async with ox.join(foreign.connection):
                         pass
             async with other.join(foreign.connection):
@@ -241,12 +237,12 @@ async def autocommitting(kind: str, url: str) -> AsyncIterator[Any]:
         yield connection
         await connection.close()
     elif kind == "mysql":
-        connection = await mysql(url, autocommit=True)
-        yield connection
-        connection.close()
+        raw = await mysql(url, autocommit=True)
+        yield raw
+        raw.close()
     else:
-        async with aiosqlite.connect(file_of(url), isolation_level=None) as connection:
-            yield connection
+        async with aiosqlite.connect(file_of(url), isolation_level=None) as file:
+            yield file
 
 
 @each_kind
@@ -260,17 +256,16 @@ async def test_F3_an_autocommitting_connection_is_refused(ox: Oxpull, url: str, 
 
 @each_kind
 async def test_F3_sqlalchemys_autocommit_is_refused(ox: Oxpull, url: str, kind: str) -> None:
-    async with engine_of(url) as engine:
-        async with engine.connect() as plain:
-            connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
-            with pytest.raises(TransactionNotOpen):
-                async with ox.join(connection):
-                    pass
+    async with engine_of(url) as engine, engine.connect() as plain:
+        connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
+        with pytest.raises(TransactionNotOpen):
+            async with ox.join(connection):
+                pass
 
 
 @each_kind
 async def test_what_is_no_connection_of_the_database_is_refused(ox: Oxpull, url: str, kind: str) -> None:
-    with pytest.raises(UsageError, match="object is no connection of .*: give an a"):
+    with pytest.raises(UsageError, match=r"object is no connection of .*: give an a"):
         async with ox.join(object()):
             pass
 
@@ -306,12 +301,10 @@ async def test_sqlalchemys_own_statements_share_the_transaction(ox: Oxpull, url:
         async with engine.begin() as connection:
             await connection.execute(text("CREATE TABLE IF NOT EXISTS notes (id integer)"))
             await connection.execute(text("DELETE FROM notes"))
-        with pytest.raises(ZeroDivisionError):
-            async with engine.begin() as connection:
-                await note(connection, 1)
-                async with ox.join(connection):
-                    await task.enqueue(1)
-                raise ZeroDivisionError
+        async with rolled_back(engine.begin()) as connection:
+            await note(connection, 1)
+            async with ox.join(connection):
+                await task.enqueue(1)
         async with AsyncSession(engine) as session, session.begin():
             async with ox.join(session):
                 await task.enqueue(2)

@@ -46,7 +46,10 @@ def application(ox: Oxpull) -> Starlette:
 async def served(app: Starlette) -> AsyncIterator[httpx.AsyncClient]:
     """Serve an application in this process, lifespan included."""
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url="http://app") as client:
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://app") as client,
+    ):
         yield client
 
 

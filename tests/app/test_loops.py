@@ -5,12 +5,11 @@ import os
 from pathlib import Path
 
 import asyncpg
-import pytest
 from asgiref.sync import async_to_sync
 
 from oxpull_async import Oxpull
 from tests.app.conftest import KINDS
-from tests.app.kit import count, nothing, open_oxpull, work
+from tests.app.kit import count, eventually, nothing, open_oxpull, work
 from tests.fixtures import raw
 
 MANY = 200
@@ -26,15 +25,16 @@ async def connections(url: str) -> int:
         kind = ox.database.dialect.name
         if kind != "sqlite":
             return int((await tx.fetch(SESSIONS[kind]))[0][0])
-        file = url.removeprefix("sqlite:///").partition("?")[0]
-        return sum(os.path.realpath(f"/proc/self/fd/{fd.name}") == file for fd in Path("/proc/self/fd").iterdir())
+        return open_files(url.removeprefix("sqlite:///").partition("?")[0])
+
+
+def open_files(file: str) -> int:
+    return sum(os.path.realpath(f"/proc/self/fd/{fd.name}") == file for fd in Path("/proc/self/fd").iterdir())
 
 
 async def until_only(number: int, url: str) -> None:
     """Wait until the server has noticed that the others left."""
-    async with asyncio.timeout(30):
-        while await connections(url) > number:
-            await asyncio.sleep(0)
+    await eventually(lambda: connections(url), lambda seen: seen <= number)
 
 
 async def prepare(url: str) -> None:
@@ -49,7 +49,7 @@ def test_asyncio_run_may_be_called_again_and_again(url: str) -> None:
     ox = open_oxpull(url)
     task = ox.task(nothing)
     for number in range(20):
-        asyncio.run(task.enqueue(number))  # type: ignore[arg-type] # a coroutine, whose type asyncio.run wants exactly
+        asyncio.run(task.enqueue(number))
     asyncio.run(work(ox))
     [row] = asyncio.run(ox.stats())
     assert row.successful == 20
@@ -91,11 +91,15 @@ def test_a_loop_that_ends_at_once_still_wakes_the_listening_workers(postgres_url
     async def listen() -> str:
         heard: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         connection = await asyncpg.connect(postgres_url)
-        await connection.add_listener("oxpull", lambda *message: heard.done() or heard.set_result(str(message[3])))
-        await asyncio.to_thread(asyncio.run, task.enqueue(1))  # type: ignore[arg-type]
+        await connection.add_listener("oxpull", lambda _connection, _pid, _channel, payload: hear(heard, payload))
+        await asyncio.to_thread(asyncio.run, task.enqueue(1))
         payload = await asyncio.wait_for(heard, 30)
         await connection.close()
         return payload
+
+    def hear(heard: asyncio.Future[str], payload: object) -> None:
+        if not heard.done():
+            heard.set_result(str(payload))
 
     assert asyncio.run(listen()) == "mail"
 

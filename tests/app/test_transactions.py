@@ -8,13 +8,9 @@ import pytest_asyncio
 
 from oxpull_async import Oxpull, TaskResult
 from oxpull_async.errors import InvalidArguments, TransactionElsewhere, UsageError
-from tests.app.kit import add, count, nothing, placeholders, work
+from tests.app.kit import add, count, nothing, open_oxpull, placeholders, rolled_back, work
 
 pytestmark = pytest.mark.asyncio
-
-
-class Rollback(Exception):
-    """What a test raises to leave a block."""
 
 
 @pytest_asyncio.fixture
@@ -38,11 +34,9 @@ async def test_nothing_is_visible_before_the_commit_and_all_is_after_it(ox: Oxpu
 
 async def test_nothing_is_left_after_a_rollback(ox: Oxpull) -> None:
     task = ox.task(nothing)
-    with pytest.raises(Rollback):
-        async with ox.transaction():
-            await task.enqueue(1)
-            await ox.enqueue_many([task.call(2), task.call(3)])
-            raise Rollback
+    async with rolled_back(ox.transaction()):
+        await task.enqueue(1)
+        await ox.enqueue_many([task.call(2), task.call(3)])
     assert await count(ox) == 0
     await task.enqueue(4)
     assert await count(ox) == 1
@@ -52,10 +46,8 @@ async def test_a_nested_block_is_a_savepoint(ox: Oxpull) -> None:
     task = ox.task(nothing)
     async with ox.transaction():
         await task.enqueue(1)
-        with pytest.raises(Rollback):
-            async with ox.transaction():
-                await ox.enqueue_many([task.call(2), task.call(2)])
-                raise Rollback
+        async with rolled_back(ox.transaction()):
+            await ox.enqueue_many([task.call(2), task.call(2)])
         async with ox.transaction():
             kept = await task.enqueue(3)
     assert await count(ox) == 2
@@ -64,11 +56,8 @@ async def test_a_nested_block_is_a_savepoint(ox: Oxpull) -> None:
 
 async def test_an_outer_rollback_takes_what_a_nested_block_had_kept(ox: Oxpull) -> None:
     task = ox.task(nothing)
-    with pytest.raises(Rollback):
-        async with ox.transaction():
-            async with ox.transaction():
-                await task.enqueue(1)
-            raise Rollback
+    async with rolled_back(ox.transaction()), ox.transaction():
+        await task.enqueue(1)
     assert await count(ox) == 0
 
 
@@ -85,11 +74,9 @@ async def test_a_refused_call_leaves_the_transaction_alive(ox: Oxpull) -> None:
 async def test_the_users_own_sql_shares_the_transaction(ox: Oxpull, orders: str) -> None:
     task = ox.task(nothing)
     insert = f"INSERT INTO {orders} (id, note) VALUES ({placeholders(ox, 2)})"
-    with pytest.raises(Rollback):
-        async with ox.transaction() as tx:
-            await tx.execute(insert, 1, "100 %")
-            await task.enqueue(1)
-            raise Rollback
+    async with rolled_back(ox.transaction()) as tx:
+        await tx.execute(insert, 1, "100 %")
+        await task.enqueue(1)
     async with ox.transaction() as tx:
         assert await tx.fetch(f"SELECT id FROM {orders}") == []
         assert await tx.execute(insert, 2, "100 %s") == 1
@@ -112,7 +99,9 @@ async def test_F3_a_child_task_cannot_enqueue_while_the_block_is_open_and_can_af
     task, ended = ox.task(nothing), asyncio.Event()
 
     async def child() -> str:
-        with pytest.raises(TransactionElsewhere, match="'parent'.* after the transaction's block has ended") as refused:
+        with pytest.raises(
+            TransactionElsewhere, match=r"'parent'.* after the transaction's block has ended"
+        ) as refused:
             await task.enqueue(1)
         with pytest.raises(TransactionElsewhere):
             await ox.enqueue_many([task.call(1)])
@@ -124,12 +113,10 @@ async def test_F3_a_child_task_cannot_enqueue_while_the_block_is_open_and_can_af
         return str(refused.value)
 
     async def parent() -> None:
-        with pytest.raises(Rollback):
-            async with ox.transaction():
-                children.append(asyncio.create_task(child()))
-                await asyncio.sleep(0)
-                await task.enqueue(3)
-                raise Rollback
+        async with rolled_back(ox.transaction()):
+            children.append(asyncio.create_task(child()))
+            await asyncio.sleep(0)
+            await task.enqueue(3)
 
     children: list[asyncio.Task[str]] = []
     await asyncio.create_task(parent(), name="parent")
@@ -162,13 +149,8 @@ async def test_each_task_has_a_transaction_of_its_own(ox: Oxpull) -> None:
     task = ox.task(nothing)
 
     async def one(number: int) -> None:
-        try:
-            async with ox.transaction():
-                await task.enqueue(number)
-                if number % 2:
-                    raise Rollback
-        except Rollback:
-            pass
+        async with rolled_back(ox.transaction()) if number % 2 else ox.transaction():
+            await task.enqueue(number)
 
     await asyncio.gather(*[one(n) for n in range(20)])
     assert await count(ox) == 10
@@ -219,14 +201,12 @@ async def test_a_row_of_the_open_transaction_can_be_read_in_it(ox: Oxpull) -> No
 
 
 async def test_two_oxpulls_keep_their_transactions_apart(ox: Oxpull, tmp_path_factory: pytest.TempPathFactory) -> None:
-    async with Oxpull(f"sqlite:///{tmp_path_factory.mktemp('other') / 'tasks.db'}") as other:
+    async with open_oxpull(f"sqlite:///{tmp_path_factory.mktemp('other') / 'tasks.db'}") as other:
         await other.migrate()
         first, second = ox.task(nothing), other.task(nothing)
-        with pytest.raises(Rollback):
-            async with ox.transaction():
-                await second.enqueue(1)
-                async with other.transaction():
-                    await first.enqueue(1)
-                    await second.enqueue(2)
-                raise Rollback
+        async with rolled_back(ox.transaction()):
+            await second.enqueue(1)
+            async with other.transaction():
+                await first.enqueue(1)
+                await second.enqueue(2)
         assert (await count(ox), await count(other)) == (0, 2)

@@ -66,5 +66,5 @@ async def test_a_server_that_does_not_answer_is_named_without_the_password(schem
 
 async def test_a_file_that_cannot_be_opened_is_named() -> None:
     async with Oxpull("sqlite:////no/such/folder/tasks.db") as ox:
-        with pytest.raises(DatabaseUnavailable, match="/no/such/folder/tasks.db"):
+        with pytest.raises(DatabaseUnavailable, match=r"/no/such/folder/tasks.db"):
             await ox.task(nothing).enqueue(1)

@@ -1,5 +1,6 @@
 """Configure Django for the tests, and add database aliases to it while it runs."""
 
+import sys
 from typing import Any
 
 import django
@@ -16,7 +17,7 @@ def configure() -> None:
     """Set Django up once for this process; PyMySQL stands in for mysqlclient, which needs a compiler."""
     if settings.configured:
         return
-    pymysql.install_as_MySQLdb()
+    _install_pymysql()
     settings.configure(
         DATABASES={"default": {}},
         INSTALLED_APPS=[],
@@ -26,6 +27,13 @@ def configure() -> None:
         LOGGING_CONFIG=None,
     )
     django.setup()
+
+
+def _install_pymysql() -> None:
+    """Put PyMySQL in mysqlclient's place; its submodules too, or they are imported twice and raise other classes."""
+    pymysql.install_as_MySQLdb()
+    for name in ("err", "converters", "constants"):
+        sys.modules[f"MySQLdb.{name}"] = sys.modules[f"pymysql.{name}"]
 
 
 def add_alias(alias: str, url: str, **options: object) -> None:

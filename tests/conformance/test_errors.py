@@ -1,6 +1,8 @@
 """Database errors arrive as classes of `domain.errors`, with the driver's error as their cause."""
 
 import json
+import math
+from contextlib import suppress
 from typing import NoReturn
 
 import pytest
@@ -29,7 +31,7 @@ RAISED: dict[str, dict[str, type[DatabaseTrouble]]] = {
     "mysql": {
         "1213": Conflict, "1205": LockTimeout, "1264": DataRefused, "1366": DataRefused, "1406": DataRefused,
         "1048": DataRefused, "1062": DataRefused, "1153": DataRefused, "3819": DataRefused, "4025": DataRefused,
-        "1054": NotMigrated, "1146": NotMigrated, "1064": DatabaseTrouble,
+        "1054": NotMigrated, "1146": NotMigrated, "1064": DatabaseTrouble, "1836": DatabaseUnavailable,
     },
     "sqlite": {},
 }  # fmt: skip
@@ -39,7 +41,7 @@ async def provoke(conn: Connection, code: str) -> None:
     if conn.dialect.has_listen:
         await conn.run_script(f"DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{code}', MESSAGE = 'oxpull_task'; END $$")
     else:
-        await conn.run_script(f"SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = {code}, MESSAGE_TEXT = 'oxpull_task'")
+        await conn.run_script(f"SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = {code}, MESSAGE_TEXT = 'd.oxpull_task'")
 
 
 async def test_every_known_code_has_its_class(conn: Connection) -> None:
@@ -81,6 +83,13 @@ async def test_a_nul_is_stored_or_refused_but_never_cut(conn: Connection) -> Non
         assert await raw.count_tasks(conn) == 0
     else:
         assert (await make.record(conn, task.id)).queue_name == "a\0b"
+
+
+async def test_an_infinite_number_is_stored_or_refused_but_never_changed(conn: Connection) -> None:
+    with suppress(DataRefused):
+        row = await conn.fetchrow("test_echo", text="", number=0, real=math.inf, flag=True, nothing=None, bytes=b"")
+        assert row is not None
+        assert row[2] == math.inf
 
 
 async def test_a_refused_value_in_a_nested_block_leaves_the_transaction_usable(conn: Connection) -> None:

@@ -54,6 +54,9 @@ class FakeDriver:
     def terminate(self, connection: FakeConnection, /) -> None:
         connection.ended = connection.ended or "terminated"
 
+    async def finish(self) -> None:
+        pass
+
     @property
     def open_now(self) -> int:
         return sum(connection.ended is None for connection in self.connections)

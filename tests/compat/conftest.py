@@ -1,0 +1,72 @@
+"""Django aliases over migrated databases of this process."""
+
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+import pytest
+
+from compat_sync.connection import DjangoConnection
+from compat_sync.shim import run_blocking
+from oxpull_async.store.schema import migrate
+from tests.compat.django_aliases import add_alias, drop_alias
+from tests.fixtures import raw
+from tests.fixtures.servers import MakeDatabase
+
+type Kind = Literal["postgres", "mysql", "sqlite"]
+type MakeAlias = Callable[..., str]
+
+KINDS: tuple[Kind, ...] = ("postgres", "mysql", "sqlite")
+
+
+@pytest.fixture(scope="module")
+def url_of(make_database: MakeDatabase) -> Callable[[Kind], str]:
+    """Name a migrated database of each kind."""
+    urls: dict[Kind, str] = {}
+
+    def find(kind: Kind) -> str:
+        if kind not in urls:
+            urls[kind] = make_database(kind)
+            add_alias("migrating", urls[kind])
+            conn = DjangoConnection("migrating")
+            run_blocking(migrate(conn, run_blocking(conn.uuid_type())))
+            drop_alias("migrating")
+        return urls[kind]
+
+    return find
+
+
+@pytest.fixture
+def make_alias(url_of: Callable[[Kind], str]) -> Iterator[MakeAlias]:
+    """Reach a kind's database under one more alias, with OPTIONS; the tables are empty."""
+    made: list[str] = []
+
+    def make(kind: Kind, **options: object) -> str:
+        alias = f"compat-{len(made)}"
+        add_alias(alias, url_of(kind), **options)
+        made.append(alias)
+        if len(made) == 1:
+            run_blocking(raw.empty(DjangoConnection(alias)))
+        return alias
+
+    yield make
+    for alias in made:
+        drop_alias(alias)
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    """Name each kind of database in turn."""
+    found: Kind = request.param
+    return found
+
+
+@pytest.fixture
+def alias(make_alias: MakeAlias, kind: Kind) -> str:
+    """Name a Django connection."""
+    return make_alias(kind)
+
+
+@pytest.fixture
+def conn(alias: str) -> DjangoConnection:
+    """Give the core's connection over `alias`."""
+    return DjangoConnection(alias)
