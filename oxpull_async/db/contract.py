@@ -28,6 +28,7 @@ class Dialect:
     skips_locked: bool
     has_listen: bool
     has_transactional_ddl: bool
+    writes_in_with: bool
 
 
 class Connection(Protocol):

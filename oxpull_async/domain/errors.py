@@ -51,6 +51,15 @@ class Refused(OxpullError):
     """A rule said no, and nothing was written."""
 
 
+class AlreadyEnqueued(Refused):
+    """A task with this unique key is pending; `existing` is its result, `position` the call's place in a bulk call."""
+
+    def __init__(self, message: str, *, existing: object, position: int | None = None) -> None:
+        super().__init__(message)
+        self.existing = existing
+        self.position = position
+
+
 class DatabaseTrouble(OxpullError):
     """The database could not do what was asked."""
 
@@ -96,6 +105,10 @@ class LockTimeout(Contended):
 
 class Conflict(Contended):
     """The database ended this transaction to break a deadlock or conflict: repeat it."""
+
+
+class UniqueEnqueueRace(Contended):
+    """Whether the unique key is held could not be known; nothing was written."""
 
 
 class TaskTimeout(OxpullError):

@@ -49,7 +49,7 @@ class TaskError:
 class NewTask:
     """A task that is about to be stored.
 
-    `args` and `kwargs` are JSON text, `run_after` is an aware instant.
+    `args` and `kwargs` are JSON text, `run_after` is an aware instant; `delay` seconds from now stand in its place.
     """
 
     id: TaskId
@@ -62,6 +62,10 @@ class NewTask:
     run_after: datetime | None
     max_attempts: int
     timeout: float | None
+    delay: float | None = None
+    unique_key: str | None = None
+    reruns: bool = False
+    waiting_for: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +183,21 @@ def wire_instant(moment: datetime | None) -> str | None:
     if moment is None:
         return None
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
+
+
+def new_record(task: NewTask, enqueued_at: Any, available_at: Any) -> TaskRecord:
+    """Return the record of a task that was just stored; the instants are as the driver gives them."""
+    ready = task.waiting_for is None
+    available = instant(available_at)
+    return TaskRecord(
+        id=task.id, backend_alias=task.backend_alias, task_path=task.task_path, queue_name=task.queue_name,
+        priority=task.priority, status=TaskStatus.READY if ready else TaskStatus.WAITING, waiting_for=task.waiting_for,
+        args=json.loads(task.args), kwargs=json.loads(task.kwargs),
+        run_after=task.run_after if task.delay is None else available, available_at=available,
+        enqueued_at=instant(enqueued_at), started_at=None, last_attempted_at=None, finished_at=None, attempts=0,
+        max_attempts=task.max_attempts, epoch=0, timeout=task.timeout, leased_by=None, worker_ids=(), errors=(),
+        return_value=None, progress=None, cancel_requested=False,
+    )  # fmt: skip
 
 
 def error_from_json(entry: dict[str, Any]) -> TaskError:

@@ -1,0 +1,83 @@
+"""Running locks: at most so many attempts with one key run at once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from oxpull_async.domain.errors import InvalidTask
+
+MOST_SLOTS = 32_767
+MAX_NAME = 255
+
+
+class OnConflict(StrEnum):
+    """What becomes of a task that finds its lock taken."""
+
+    WAIT = "wait"
+    DISCARD = "discard"
+
+
+@dataclass(frozen=True, slots=True)
+class RunningLock:
+    """At most `limit` attempts with one key run at once, over all workers.
+
+    `key`: a function of the task's arguments that returns text (default: all arguments). `name` shares one lock between
+    tasks; with a name and no key, everything under that name is one lock. `on_conflict`: "wait" parks the task until a
+    slot is free, "discard" ends its first attempt.
+
+    Raises: InvalidTask for a value out of range.
+    """
+
+    key: Callable[..., str] | None = None
+    limit: int = 1
+    on_conflict: Literal["wait", "discard"] = "wait"
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        if type(self.limit) is not int or not 1 <= self.limit <= MOST_SLOTS:
+            raise InvalidTask(f"running lock: limit={self.limit!r} must be a whole number from 1 to {MOST_SLOTS}")
+        if self.on_conflict not in tuple(OnConflict):
+            raise InvalidTask(f"running lock: on_conflict={self.on_conflict!r} must be wait or discard")
+        if self.name is not None and not 0 < len(self.name) <= MAX_NAME:
+            raise InvalidTask(f"running lock: name={self.name!r} must be text of 1 to {MAX_NAME} characters")
+
+
+@dataclass(frozen=True, slots=True)
+class LockCandidate:
+    """A due row with a running lock, as the claim sees it; `attempts` is how many were made before."""
+
+    task_id: str
+    lock_key: str
+    limit: int
+    on_conflict: OnConflict
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Which candidates may start, which park, and which end because their lock is taken."""
+
+    admitted: tuple[LockCandidate, ...]
+    parked: tuple[LockCandidate, ...]
+    discarded: tuple[LockCandidate, ...]
+
+
+def admit(candidates: Sequence[LockCandidate], taken: dict[str, int]) -> Admission:
+    """Decide for candidates in claim order; `taken` counts the slots held per key.
+
+    A row is admitted iff fewer slots are held than its own limit; "discard" ends first attempts only.
+    """
+    held = dict(taken)
+    admitted: list[LockCandidate] = []
+    parked: list[LockCandidate] = []
+    discarded: list[LockCandidate] = []
+    for row in candidates:
+        if held.get(row.lock_key, 0) < row.limit:
+            held[row.lock_key] = held.get(row.lock_key, 0) + 1
+            admitted.append(row)
+        elif row.on_conflict is OnConflict.DISCARD and row.attempts == 0:
+            discarded.append(row)
+        else:
+            parked.append(row)
+    return Admission(tuple(admitted), tuple(parked), tuple(discarded))

@@ -1,0 +1,15 @@
+-- rewrite_unstarted: give tasks that have not started new arguments; returns the ids of those that were rewritten.
+-- A `wait` moves run_after to that many seconds from now, never past `max_wait` seconds after the first enqueue.
+UPDATE oxpull_task AS t
+   SET args = n.args::jsonb, kwargs = n.kwargs::jsonb, priority = n.priority, "rank" = -n.priority,
+       run_after = d.run_after, available_at = COALESCE(d.run_after, t.enqueued_at),
+       due = CASE WHEN t.status <> 'READY' THEN NULL WHEN d.run_after > :now THEN 0 ELSE 1 END
+  FROM json_to_recordset(:tasks::text::json) AS n(
+           id uuid, args text, kwargs text, priority int, run_after timestamp, wait float8, max_wait float8)
+  LEFT JOIN oxpull_task k ON k.id = n.id
+  LEFT JOIN oxpull_unique u ON u.unique_key = k.unique_key
+ CROSS JOIN LATERAL (VALUES (
+     COALESCE(LEAST(:now + make_interval(secs => n.wait), u.first_at + make_interval(secs => n.max_wait)),
+              n.run_after AT TIME ZONE 'UTC'))) AS d(run_after)
+ WHERE t.id = n.id AND t.status IN ('READY', 'WAITING') AND t.attempts = 0
+RETURNING t.id::text
