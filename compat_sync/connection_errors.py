@@ -80,12 +80,16 @@ _MISSING = ("no such table: ", "no such column: ", "has no column named ")
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Where an error came up: on an open connection or on the way to one, inside a transaction, inside a savepoint."""
+    """Where an error came up, and after how many seconds.
+
+    `connected`: on an open connection, not on the way to one; in a transaction; in a savepoint.
+    """
 
     vendor: str
     connected: bool
     in_transaction: bool
     savepoint: bool
+    waited: float
 
 
 def meaning_of(error: Exception, scene: Scene) -> DatabaseTrouble:
@@ -99,6 +103,8 @@ def meaning_of(error: Exception, scene: Scene) -> DatabaseTrouble:
     if meaning is ConnectionLost and not scene.connected:
         meaning = DatabaseUnavailable
     text = str(cause).strip() or type(cause).__name__
+    if meaning is LockTimeout:
+        return meaning(f"{text}; {_patience(cause, scene)}", transaction_survived=survived)
     if issubclass(meaning, Contended):
         return meaning(text, transaction_survived=survived)
     if meaning is NotMigrated:
@@ -106,6 +112,13 @@ def meaning_of(error: Exception, scene: Scene) -> DatabaseTrouble:
     if meaning is ConnectionLost:
         return meaning(f"the connection broke, so the outcome of the command is unknown: {text}")
     return meaning(text)
+
+
+def _patience(cause: BaseException, scene: Scene) -> str:
+    """Say how long the database waited, and why if not at all."""
+    if getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY_SNAPSHOT:
+        return "refused without waiting, since another connection wrote after this transaction had begun to read"
+    return f"given up after {scene.waited:.2f} s"
 
 
 def _by_sqlstate(cause: BaseException, scene: Scene) -> tuple[Meaning | None, bool]:

@@ -8,6 +8,7 @@ from oxpull_async.app.result import TaskResult
 from oxpull_async.app.task import Call, Task
 from oxpull_async.domain.record import TaskError, TaskStatus
 from oxpull_async.domain.retry import Exponential, Retry, Snooze
+from oxpull_async.domain.unique import Unique
 from oxpull_async.runtime.context import TaskContext
 from oxpull_async.runtime.worker import Worker
 
@@ -22,5 +23,6 @@ __all__ = [
     "TaskError",
     "TaskResult",
     "TaskStatus",
+    "Unique",
     "Worker",
 ]

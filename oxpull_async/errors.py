@@ -1,6 +1,7 @@
 """The exceptions that a user may want to catch, defined in `domain.errors`."""
 
 from oxpull_async.domain.errors import (
+    AlreadyEnqueued,
     ConnectionLost,
     Contended,
     DatabaseTrouble,
@@ -18,12 +19,14 @@ from oxpull_async.domain.errors import (
     TaskTimeout,
     TransactionElsewhere,
     TransactionNotOpen,
+    UniqueEnqueueRace,
     UsageError,
     WorkerRecycled,
     WrongDatabase,
 )
 
 __all__ = [
+    "AlreadyEnqueued",
     "ConnectionLost",
     "Contended",
     "DataRefused",
@@ -41,6 +44,7 @@ __all__ = [
     "TaskTimeout",
     "TransactionElsewhere",
     "TransactionNotOpen",
+    "UniqueEnqueueRace",
     "UsageError",
     "WorkerRecycled",
     "WrongDatabase",

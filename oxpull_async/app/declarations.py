@@ -11,8 +11,9 @@ from oxpull_async.app.task import (
     FunctionTask,
     Task,
     TaskKeywords,
-    changed_options,
+    check_options,
     declare_task,
+    declared_options,
 )
 from oxpull_async.domain.errors import InvalidTask
 from oxpull_async.domain.settings import Settings, refuse_unknown
@@ -43,7 +44,7 @@ class Declarations:
 
         Options: `queue_name`, `priority` (-100..100), `max_attempts` (1..32767), `timeout` (seconds or timedelta),
         `backoff` (Exponential, list of seconds or callable over the attempt's number), `retry_on`, `fail_on`
-        (exception classes), `takes_context` (the function takes a TaskContext first).
+        (exception classes), `takes_context` (the function takes a TaskContext first), `unique` (True or Unique(…)).
 
         Raises: InvalidTask for a value out of range, TypeError for an unknown option.
         """
@@ -62,5 +63,6 @@ class Declarations:
         refuse_unknown("remote()", options.keys(), CallKeywords.__annotations__)
         if not all(part.isidentifier() for part in path.split(".")) or "." not in path:
             raise InvalidTask(f"{path!r} is no dotted path to a task, like 'shop.tasks.send_invoice'")
-        changed = changed_options(self.settings.defaults, options, self.settings.queues)
-        return Task(cast("Oxpull", self), checked_task_path(path), changed, body=None)
+        declared = declared_options(self.settings, checked_task_path(path), options)
+        check_options(declared, path, body=None)
+        return Task(cast("Oxpull", self), path, declared, body=None)

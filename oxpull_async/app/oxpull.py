@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, Self, Unpack
+from typing import Any, Self, Unpack, overload
 
 from oxpull_async.app.declarations import Declarations
 from oxpull_async.app.enqueuer import Enqueuer, return_decoder
@@ -24,7 +24,8 @@ class Oxpull(Declarations, Operations):
 
     `url` is postgresql://…, mysql://… or sqlite:///…, by default OXPULL_DATABASE_URL. Keywords: `queues` (names that
     are allowed; none given: any), `max_attempts`, `backoff`, `timeout` (defaults of its tasks), `max_payload_bytes`,
-    `lease_seconds`, `pool_size`, `pooler` ("transaction" behind pgbouncer), `listen_url`, `alias`.
+    `lease_seconds`, `pool_size`, `pooler` ("transaction" behind pgbouncer), `listen_url`, `alias`, `unique_tasks`
+    (tasks or paths that are unique unless declared otherwise), `unique_ttl` (how long a unique key is held at most).
 
     Raises: UsageError or InvalidTask for a value out of range, TypeError for an unknown keyword.
     """
@@ -68,6 +69,10 @@ class Oxpull(Declarations, Operations):
         uuid_type = await self.database.uuid_type()
         schema.require_current(await repeat(self.database, lambda conn: schema.read_schema(conn, uuid_type)))
 
+    @overload
+    async def enqueue[**P, R](self, task: Task[P, R], /, *args: P.args, **kwargs: P.kwargs) -> TaskResult[R]: ...
+    @overload
+    async def enqueue(self, task: str, /, *args: Any, **kwargs: Any) -> TaskResult[Any]: ...
     async def enqueue(self, task: Task[..., Any] | str, /, *args: Any, **kwargs: Any) -> TaskResult[Any]:
         """Store a call of a task, given itself or by its path; the other arguments are its own."""
         if isinstance(task, str):
@@ -79,7 +84,8 @@ class Oxpull(Declarations, Operations):
     async def enqueue_many(self, calls: Iterable[Call[Any]]) -> list[TaskResult[Any]]:
         """Store calls, also of different tasks, all or none; results in their order.
 
-        Raises: InvalidArguments or InvalidTask naming the first bad call by its position; nothing is written.
+        Raises: InvalidArguments or InvalidTask naming the first bad call by its position, AlreadyEnqueued with the
+        `position` of the first call that a unique key refuses; nothing is written.
         """
         return await self.enqueuer.enqueue_many(list(calls))
 

@@ -52,7 +52,11 @@ class Refused(OxpullError):
 
 
 class AlreadyEnqueued(Refused):
-    """A task with this unique key is pending; `existing` is its result, `position` the call's place in a bulk call."""
+    """A task with this unique key is pending.
+
+    `existing` is its result, `position` the call's place in a bulk call. Where an earlier call of the same bulk call
+    has the key, `existing` is None.
+    """
 
     def __init__(self, message: str, *, existing: object, position: int | None = None) -> None:
         super().__init__(message)
@@ -117,6 +121,10 @@ class TaskTimeout(OxpullError):
 
 class TaskAbandoned(OxpullError):
     """The worker of the last attempt fell silent; nothing is known about what the attempt did."""
+
+
+class RunningLockTaken(OxpullError):
+    """The task's running lock is taken, and it is declared not to wait."""
 
 
 class TaskCancelled(OxpullError):

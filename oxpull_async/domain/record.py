@@ -66,6 +66,9 @@ class NewTask:
     unique_key: str | None = None
     reruns: bool = False
     waiting_for: str | None = None
+    lock_key: str | None = None
+    lock_limit: int | None = None
+    lock_conflict: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +88,15 @@ class ClaimedTask:
     snoozes: int
     timeout: float | None
     begun: bool
+    rerun_key: str | None = None
+    lock_key: str | None = None
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> "ClaimedTask":
         """Read one row of the statement `claim`."""
         return cls(
             task_id(row[0]), row[1], row[2], row[3], row[4], instant(row[5]), row[6], row[7], row[8], row[9], row[10],
-            row[11], bool(row[12]),
+            row[11], bool(row[12]), row[13], row[14],
         )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Running locks: at most so many attempts with one key run at once."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
@@ -56,11 +56,12 @@ class LockCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """Which candidates may start, which park, and which end because their lock is taken."""
+    """Which candidates may start, which park, and which end; `full` counts the slots held of keys where some parked."""
 
-    admitted: tuple[LockCandidate, ...]
-    parked: tuple[LockCandidate, ...]
-    discarded: tuple[LockCandidate, ...]
+    admitted: tuple[LockCandidate, ...] = ()
+    parked: tuple[LockCandidate, ...] = ()
+    discarded: tuple[LockCandidate, ...] = ()
+    full: dict[str, int] = field(default_factory=dict)
 
 
 def admit(candidates: Sequence[LockCandidate], taken: dict[str, int]) -> Admission:
@@ -80,4 +81,5 @@ def admit(candidates: Sequence[LockCandidate], taken: dict[str, int]) -> Admissi
             discarded.append(row)
         else:
             parked.append(row)
-    return Admission(tuple(admitted), tuple(parked), tuple(discarded))
+    full = {row.lock_key: held[row.lock_key] for row in parked}
+    return Admission(tuple(admitted), tuple(parked), tuple(discarded), full)

@@ -1,6 +1,5 @@
 """Unique tasks: the declared rule, and what a second enqueue of a held key gets."""
 
-import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +8,11 @@ from typing import Literal
 
 from oxpull_async.domain.durations import Duration, seconds
 from oxpull_async.domain.errors import InvalidTask, UsageError
+from oxpull_async.domain.key_functions import checked_key
 from oxpull_async.domain.record import TaskStatus
+
+SOME_TTL = 1.0
+"""Stands for the default ttl that the task's Oxpull may have, where it is not known yet."""
 
 
 class Until(StrEnum):
@@ -35,9 +38,9 @@ class Unique:
     """At most one pending task per key.
 
     `until`: the key is held until the task is "settled", "started", or its `ttl` has "expired" (default: "started" for
-    debounce, else "settled"). `ttl` (seconds or timedelta) ends the window early. `key`: a function of the task's
-    arguments that returns text (default: all arguments). `on_duplicate`: "existing", "raise", "replace", "debounce"
-    (with `wait` and perhaps `max_wait`) or "rerun".
+    debounce, else "settled"). `ttl` (seconds, timedelta; math.inf: none) ends the window early. `key`: a function of
+    the arguments as they were passed that returns text (default: all arguments as they are stored). `on_duplicate`:
+    "existing", "raise", "replace", "debounce" (with `wait` and perhaps `max_wait`) or "rerun".
 
     Raises: InvalidTask for a combination that docs/unique.md does not have.
     """
@@ -50,7 +53,7 @@ class Unique:
     max_wait: Duration | None = None
 
     def __post_init__(self) -> None:
-        UniqueRule.of(self, default_ttl=None)
+        UniqueRule.of(self, default_ttl=SOME_TTL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,8 @@ class UniqueRule:
         default = Until.STARTED if mode is OnDuplicate.DEBOUNCE else Until.SETTLED
         until = default if unique.until is None else _choice(Until, "until", unique.until)
         _refuse_combination(unique, until, mode)
+        if unique.key is not None:
+            checked_key(unique.key)
         ttl = _ttl(unique.ttl, default_ttl if mode is not OnDuplicate.RERUN else None)
         if until is Until.EXPIRED and ttl is None:
             raise InvalidTask('until="expired" needs a finite ttl: the key is held until it has passed')
@@ -79,7 +84,10 @@ class UniqueRule:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """What is known about the task that a key's lock row names; `status` is None when its row is gone."""
+    """What is known about the task that a key's lock row names.
+
+    `status` is None when its row is gone.
+    """
 
     status: TaskStatus | None
     attempts: int
@@ -102,6 +110,7 @@ class Verdict(StrEnum):
 
     TAKE_OVER = "create a task and make it the holder"
     EXISTING = "answer with the holder"
+    EXISTING_FOLLOW_UP = "answer with the follow-up"
     REFUSE = "raise AlreadyEnqueued"
     UPDATE_HOLDER = "give the holder the new arguments"
     ADD_FOLLOW_UP = "create a follow-up that waits for the holder's end"
@@ -110,9 +119,9 @@ class Verdict(StrEnum):
 
 
 def is_held(until: Until, holder: Holder) -> bool:
-    """Whether the key is held."""
+    """Whether the key is held; a task whose row was deleted by hand holds none."""
     if until is Until.EXPIRED:
-        return not holder.is_expired
+        return not holder.is_expired and holder.status is not None
     if holder.is_expired or not holder.is_live:
         return False
     return until is Until.SETTLED or holder.status is not TaskStatus.RUNNING
@@ -122,9 +131,10 @@ def judge(until: Until, mode: OnDuplicate, holder: Holder) -> Verdict:
     """Decide what an enqueue gets that finds the key's lock row."""
     if holder.has_follow_up and not holder.is_live:
         return Verdict.PROMOTE
-    if holder.has_follow_up and mode is OnDuplicate.RERUN:
-        return Verdict.UPDATE_FOLLOW_UP
-    if not is_held(until, holder):
+    held = is_held(until, holder)
+    if holder.has_follow_up and (mode is OnDuplicate.RERUN or not held):
+        return _FOLLOWED[mode]
+    if not held:
         return Verdict.TAKE_OVER
     return _STARTED[mode] if holder.has_started else _UNSTARTED[mode]
 
@@ -145,20 +155,28 @@ _STARTED = {
 }
 
 
-def check_key_function(key: object, parameters: inspect.Signature, where: str) -> None:
-    """Raise InvalidTask unless `key` is a plain function that takes the task's arguments."""
-    if not callable(key) or inspect.iscoroutinefunction(key):
-        raise InvalidTask(f"{where}: unique key {key!r} must be a plain function of the task's arguments")
-    try:
-        wanted = inspect.signature(key)
-    except (TypeError, ValueError):
-        return
-    required = [name for name, parameter in parameters.parameters.items() if parameter.default is parameter.empty]
-    try:
-        wanted.bind(*([None] * len(required)))
-        wanted.bind(**dict.fromkeys(required))
-    except TypeError as misfit:
-        raise InvalidTask(f"{where}: the unique key's parameters cannot take the task's arguments: {misfit}") from None
+_FOLLOWED = {
+    OnDuplicate.EXISTING: Verdict.EXISTING_FOLLOW_UP,
+    OnDuplicate.RAISE: Verdict.REFUSE,
+    OnDuplicate.REPLACE: Verdict.UPDATE_FOLLOW_UP,
+    OnDuplicate.DEBOUNCE: Verdict.UPDATE_FOLLOW_UP,
+    OnDuplicate.RERUN: Verdict.UPDATE_FOLLOW_UP,
+}
+"""A follow-up is pending although its holder's time is over: it stands in the holder's place."""
+
+
+def declared_rule(unique: object, *, default_ttl: float | None) -> UniqueRule | None:
+    """Return the rule that `unique=` declares: True is `Unique()`, False is none.
+
+    Raises: InvalidTask for anything else, or where the rule needs a ttl that nobody has given.
+    """
+    if unique is False:
+        return None
+    if unique is True:
+        return UniqueRule.of(Unique(), default_ttl=default_ttl)
+    if isinstance(unique, Unique):
+        return UniqueRule.of(unique, default_ttl=default_ttl)
+    raise InvalidTask(f"unique={unique!r:.80} must be True, False or Unique(…)")
 
 
 def _choice[E: StrEnum](kind: type[E], name: str, value: object) -> E:
@@ -185,15 +203,18 @@ def _refuse_combination(unique: Unique, until: Until, mode: OnDuplicate) -> None
         raise InvalidTask(f"max_wait={longest} is shorter than wait={wait}")
 
 
+def checked_ttl(name: str, ttl: Duration | None) -> float | None:
+    """Return a ttl in seconds; raises InvalidTask unless it is None or a duration above zero."""
+    value = _optional(name, ttl)
+    if value == 0:
+        raise InvalidTask(f"{name}={ttl!r} must be above zero")
+    return value
+
+
 def _ttl(ttl: Duration | None, default: float | None) -> float | None:
     if ttl is None:
         return default
-    if ttl == math.inf:
-        return None
-    value = _optional("ttl", ttl)
-    if not value:
-        raise InvalidTask(f"ttl={ttl!r} must be above zero")
-    return value
+    return None if ttl == math.inf else checked_ttl("ttl", ttl)
 
 
 def _optional(name: str, duration: Duration | None) -> float | None:

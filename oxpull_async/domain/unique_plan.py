@@ -39,7 +39,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A task in the key's plan: one that exists, or one that the call at `created_at` makes; `latest` rewrites it."""
+    """A task in the key's plan.
+
+    One that exists, or one that the call at `created_at` makes; `latest` rewrites it.
+    """
 
     record: TaskRecord | None
     created_at: int | None
@@ -54,8 +57,8 @@ class Seat:
 class KeyPlan:
     """What to write for one key, and which task answers each position.
 
-    `taken_from` is whom the key is taken from (None: nobody held a lock row); `promoted` says that the follow-up becomes
-    the holder first; `refused` is the position of a call that raises.
+    `taken_from` is whom the key is taken from (None: nobody held a lock row); `promoted` says that the follow-up
+    becomes the holder first; `refused` is the position of a call that raises.
     """
 
     key: str
@@ -122,6 +125,8 @@ class _State:
                 return "follow_up"
             case Verdict.UPDATE_FOLLOW_UP if self._follow_up is not None:
                 self._follow_up = self._follow_up.rewritten(call)
+                return "follow_up"
+            case Verdict.EXISTING_FOLLOW_UP:
                 return "follow_up"
             case _:
                 pass

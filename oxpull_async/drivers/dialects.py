@@ -9,7 +9,9 @@ POSTGRES = Dialect(
     skips_locked=True,
     has_listen=True,
     has_transactional_ddl=True,
-    writes_in_with=True,
+    enqueues_unique_at_once=True,
+    locks_by_snapshot=True,
+    has_lateral=True,
 )
 MYSQL = Dialect(
     name="mysql",
@@ -18,7 +20,9 @@ MYSQL = Dialect(
     skips_locked=True,
     has_listen=False,
     has_transactional_ddl=False,
-    writes_in_with=False,
+    enqueues_unique_at_once=False,
+    locks_by_snapshot=False,
+    has_lateral=False,
 )
 SQLITE = Dialect(
     name="sqlite",
@@ -27,5 +31,7 @@ SQLITE = Dialect(
     skips_locked=False,
     has_listen=False,
     has_transactional_ddl=True,
-    writes_in_with=False,
+    enqueues_unique_at_once=True,
+    locks_by_snapshot=False,
+    has_lateral=False,
 )

@@ -35,15 +35,20 @@ _IN_TROUBLE: Mapping[int, str] = MappingProxyType(
 _MISSING = ("no such table: oxpull_", "no such table: main.oxpull_", "no such column: ", "has no column named ")
 
 
-def translate(error: Exception, file: str, *, in_transaction: bool) -> Exception:
-    """Return the class of `domain.errors` for a library error, or the error itself."""
+def translate(error: Exception, file: str, *, in_transaction: bool, waited: float) -> Exception:
+    """Return the class of `domain.errors` for a library error, or the error itself.
+
+    `waited`: how many seconds the command took.
+    """
     if isinstance(error, OverflowError | UnicodeEncodeError):
         return DataRefused(f"SQLite cannot hold a value: {error}")
     if isinstance(error, ValueError) and "connection" in str(error).lower():
         return ConnectionLost(f"the connection to {file} is closed")
     if not isinstance(error, sqlite3.Error):
         return error
-    return _by_code(error, file, in_transaction=in_transaction) or _by_message(error, file)
+    if primary_code(error) in _WAITED_FOR:
+        return _lock_timeout(error, file, in_transaction=in_transaction, waited=waited)
+    return _by_code(error, file) or _by_message(error, file)
 
 
 def unavailable(error: Exception, file: str) -> DatabaseUnavailable:
@@ -66,10 +71,8 @@ def may_be_repeated(error: sqlite3.Error) -> bool:
     return code & _PRIMARY == sqlite3.SQLITE_BUSY and code != sqlite3.SQLITE_BUSY_SNAPSHOT
 
 
-def _by_code(error: sqlite3.Error, file: str, *, in_transaction: bool) -> Exception | None:
+def _by_code(error: sqlite3.Error, file: str) -> Exception | None:
     code = primary_code(error)
-    if code in _WAITED_FOR:
-        return _lock_timeout(error, file, in_transaction=in_transaction)
     if code in _OUT_OF_REACH:
         return DatabaseUnavailable(f"{file}: {error}; {_OUT_OF_REACH[code]}")
     if code in _IN_TROUBLE:
@@ -79,12 +82,23 @@ def _by_code(error: sqlite3.Error, file: str, *, in_transaction: bool) -> Except
     return None
 
 
-def _lock_timeout(error: sqlite3.Error, file: str, *, in_transaction: bool) -> LockTimeout:
+def _lock_timeout(error: sqlite3.Error, file: str, *, in_transaction: bool, waited: float) -> LockTimeout:
     stale = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_BUSY_SNAPSHOT
     if stale:
-        reason = "another connection wrote after this transaction had begun to read: roll back, and BEGIN IMMEDIATE"
+        reason = (
+            "refused without waiting, since another connection wrote after this transaction had begun to read: roll "
+            "back, and BEGIN IMMEDIATE"
+        )
+    elif in_transaction:
+        reason = (
+            f"given up after {waited:.2f} s. Another connection is writing, and a transaction that has read before it "
+            "writes is refused without waiting: BEGIN IMMEDIATE waits for busy_timeout"
+        )
     else:
-        reason = "another connection was writing for longer than busy_timeout: keep writing transactions short"
+        reason = (
+            f"given up after {waited:.2f} s. Another connection was writing for longer than busy_timeout: keep writing "
+            "transactions short"
+        )
     return LockTimeout(f"{file}: {error}; {reason}", transaction_survived=in_transaction and not stale)
 
 

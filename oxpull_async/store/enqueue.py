@@ -87,6 +87,9 @@ def task_columns(task: NewTask) -> dict[str, Scalar]:
         "unique_key": task.unique_key,
         "reruns": task.reruns,
         "waiting_for": task.waiting_for,
+        "lock_key": task.lock_key,
+        "lock_limit": task.lock_limit,
+        "lock_conflict": task.lock_conflict,
     }
 
 

@@ -1,7 +1,8 @@
 """Follow-ups: the one task per key that waits for the key's holder to end, then runs with the newest arguments."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.record import TaskId, task_id, wire_id
@@ -31,33 +32,45 @@ async def lock_free_keys(conn: Connection, keys: Sequence[str]) -> set[str]:
     return {row[0] for row in await conn.fetch("lock_free_keys", keys=json.dumps(sorted(keys)))}
 
 
-async def keys_of(conn: Connection, ids: Sequence[TaskId]) -> list[str]:
-    """Return the keys on which a follow-up of these tasks may hang, in order."""
+@dataclass(frozen=True, slots=True)
+class Hanging:
+    """What hangs on tasks: the unique keys of those declared to rerun, by task, and their running locks."""
+
+    keys: dict[TaskId, str]
+    locks: tuple[str, ...]
+
+
+async def what_hangs_on(conn: Connection, ids: Sequence[TaskId]) -> Hanging:
+    """Return what must be looked at when these tasks end."""
     rows = await conn.fetch("keys_of_tasks", ids=_ids(ids))
-    return sorted(row[0] for row in rows)
+    keys = {task_id(row[0]): row[1] for row in rows if row[1] is not None}
+    return Hanging(keys, tuple(sorted({row[2] for row in rows if row[2] is not None})))
 
 
-async def drop_follow_ups(conn: Connection, keys: Sequence[str]) -> None:
-    """Clear the pointers of locked keys to follow-ups that were discarded."""
-    await conn.execute("drop_follow_ups", keys=json.dumps(keys))
+async def follow_ends(conn: Connection, keys: Mapping[TaskId, str], free: set[str]) -> None:
+    """After these tasks may have ended: release the follow-ups of the locked keys, and take the recheck marks off.
+
+    A task whose key somebody else has locked keeps its mark, and the next recheck looks at it.
+    """
+    seen = [id_ for id_, key in keys.items() if key in free]
+    if seen:
+        await release_follow_ups(conn, sorted(free))
+        await conn.execute("drop_follow_ups", keys=json.dumps(sorted(free)))
+        await conn.execute("clear_rechecks", ids=_ids(seen))
 
 
-async def mark_rechecks(conn: Connection, ids: Sequence[TaskId]) -> None:
-    """Note that the follow-ups of these ended tasks are still to be looked at."""
-    await conn.execute("mark_rechecks", ids=_ids(ids))
-
-
-async def recheck(conn: Connection, limit: int) -> list[TaskId]:
-    """Look at the follow-ups of marked tasks whose keys are free now; returns the tasks that became ready."""
+async def recheck(conn: Connection, limit: int) -> int:
+    """Look at the follow-ups of marked tasks whose keys are free now; returns how many keys."""
     async with conn.transaction():
         marked = {task_id(row[0]): row[1] for row in await conn.fetch("find_rechecks", limit=limit)}
-        free = await lock_free_keys(conn, sorted(set(marked.values())))
-        done = [id_ for id_, key in marked.items() if key in free]
-        if not done:
-            return []
-        released = await release_follow_ups(conn, sorted(free))
-        await conn.execute("clear_rechecks", ids=_ids(done))
-    return released
+        keys = sorted(set(marked.values()))
+        free = await lock_free_keys(conn, keys)
+        await follow_ends(conn, marked, free)
+        known = {row[0] for row in await conn.fetch("find_holders", keys=json.dumps(keys))} if keys else set()
+        orphans = [id_ for id_, key in marked.items() if key not in known]
+        if orphans:
+            await conn.execute("clear_rechecks", ids=_ids(orphans))
+        return len(free) + len(orphans)
 
 
 def _ids(ids: Sequence[TaskId]) -> str:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.record import TaskId, task_id, wire_id
+from oxpull_async.store.follow_ups import follow_ends, lock_free_keys, what_hangs_on
+from oxpull_async.store.locks import hand_over
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +45,12 @@ async def retry(conn: Connection, ids: Sequence[TaskId], *, include_discarded: b
 
 async def discard(conn: Connection, ids: Sequence[TaskId]) -> int:
     """End tasks that are ready, waiting, failed or lost; returns how many moved."""
-    return await conn.execute("discard_tasks", ids=_ids(ids))
+    return await _end(conn, "discard_tasks", ids)
 
 
 async def cancel(conn: Connection, ids: Sequence[TaskId]) -> int:
     """End tasks that do not run yet and ask running ones to stop; returns how many changed."""
-    return await conn.execute("cancel_tasks", ids=_ids(ids))
+    return await _end(conn, "cancel_tasks", ids)
 
 
 async def prune_step(conn: Connection, request: PruneRequest, after: TaskId | None) -> Pruned:
@@ -68,6 +70,19 @@ async def prune_step(conn: Connection, request: PruneRequest, after: TaskId | No
         "prune_tasks", ids=_ids(doomed), statuses=json.dumps(request.statuses), age=request.age_seconds
     )
     return Pruned(len(rows), removed, last)
+
+
+async def _end(conn: Connection, statement: str, ids: Sequence[TaskId]) -> int:
+    """Run a statement that may end tasks, with what hangs on their unique keys in the same transaction."""
+    hanging = await what_hangs_on(conn, ids)
+    if not hanging.keys and not hanging.locks:
+        return await conn.execute(statement, ids=_ids(ids))
+    async with conn.transaction():
+        free = await lock_free_keys(conn, sorted(set(hanging.keys.values())))
+        matched = await conn.execute(statement, ids=_ids(ids))
+        await hand_over(conn, hanging.locks)
+        await follow_ends(conn, hanging.keys, free)
+    return matched
 
 
 def _ids(ids: Sequence[TaskId]) -> str:

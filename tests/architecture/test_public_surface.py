@@ -15,6 +15,7 @@ SURFACE: dict[str, list[str]] = {
         "TaskError",
         "TaskResult",
         "TaskStatus",
+        "Unique",
         "Worker",
     ],
     "compat_sync": [],
