@@ -50,7 +50,7 @@ def current(owner: object) -> Ambient | None:
 
 
 def has_created(owner: object, id_: TaskId) -> bool:
-    """Whether an open transaction of this task enqueued the task `id_`; raises TransactionElsewhere as `current`."""
+    """Whether a transaction that is open here enqueued the task; raises what `current` raises."""
     if current(owner) is None:
         return False
     return any(entry.is_open and entry.owner is owner and id_ in entry.created for entry in _stack.get())

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, Self, Unpack
+from typing import Any, Self, Unpack, overload
 
 from oxpull_async.app.declarations import Declarations
 from oxpull_async.app.enqueuer import Enqueuer, return_decoder
@@ -68,6 +68,10 @@ class Oxpull(Declarations, Operations):
         uuid_type = await self.database.uuid_type()
         schema.require_current(await repeat(self.database, lambda conn: schema.read_schema(conn, uuid_type)))
 
+    @overload
+    async def enqueue[**P, R](self, task: Task[P, R], /, *args: P.args, **kwargs: P.kwargs) -> TaskResult[R]: ...
+    @overload
+    async def enqueue(self, task: str, /, *args: Any, **kwargs: Any) -> TaskResult[Any]: ...
     async def enqueue(self, task: Task[..., Any] | str, /, *args: Any, **kwargs: Any) -> TaskResult[Any]:
         """Store a call of a task, given itself or by its path; the other arguments are its own."""
         if isinstance(task, str):

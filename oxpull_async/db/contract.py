@@ -28,6 +28,7 @@ class Dialect:
     skips_locked: bool
     has_listen: bool
     has_transactional_ddl: bool
+    steps_through_indexes: bool
 
 
 class Connection(Protocol):
@@ -121,6 +122,9 @@ class Database(Protocol):
 
         None where the database cannot tell.
         """
+
+    def patient(self, seconds: float) -> "Database":
+        """Return this database as one whose commands wait at least `seconds` for another writer."""
 
     async def close(self) -> None:
         """Close the pool of the running event loop."""

@@ -9,6 +9,7 @@ POSTGRES = Dialect(
     skips_locked=True,
     has_listen=True,
     has_transactional_ddl=True,
+    steps_through_indexes=True,
 )
 MYSQL = Dialect(
     name="mysql",
@@ -17,6 +18,7 @@ MYSQL = Dialect(
     skips_locked=True,
     has_listen=False,
     has_transactional_ddl=False,
+    steps_through_indexes=False,
 )
 SQLITE = Dialect(
     name="sqlite",
@@ -25,4 +27,5 @@ SQLITE = Dialect(
     skips_locked=False,
     has_listen=False,
     has_transactional_ddl=True,
+    steps_through_indexes=True,
 )

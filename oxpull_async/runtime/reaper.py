@@ -35,8 +35,9 @@ class Reaper:
             await asyncio.sleep(self._lease.interval * random.uniform(0.4, 0.6))  # noqa: S311 - spreading load
 
     async def sweep(self) -> int:
-        """Mark workers dead whose lease has expired and take over their tasks; returns how many moved.
+        """Mark workers dead whose lease has expired, and take over their tasks.
 
+        Returns how many moved.
         Where one writer at a time may delay a renewal, an expired lease gets one interval of grace.
         """
         grace = 0.0 if self._database.dialect.skips_locked else self._lease.interval

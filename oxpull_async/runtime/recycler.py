@@ -1,4 +1,7 @@
-"""The recycler: what happens when a function does not stop after its timeout. Runs on the lease thread."""
+"""The recycler: what happens when a function does not stop after its timeout.
+
+Runs on the lease thread.
+"""
 
 import asyncio
 import os
@@ -25,8 +28,9 @@ LAST_WRITES = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How the process ends: `recycle` has the worker stop, `drain_timeout` is how long its other tasks may run on.
+    """How the process ends.
 
+    `recycle` has the worker stop, `drain_timeout` is how long its other tasks may run on.
     `exits` holds in processes that are the worker and nothing else: only they may end while their loop is blocked.
     """
 
@@ -36,7 +40,10 @@ class Ending:
 
 
 class Recycler:
-    """Records the timeout of attempts that do not stop, and has the process end without hurting their siblings."""
+    """Records the timeout of attempts that do not stop, and has the process end.
+
+    Their siblings are not hurt: they get the drain timeout, or are handed back.
+    """
 
     def __init__(self, database: Database, crew: Crew, ending: Ending, hub: Hub) -> None:
         self._database = database

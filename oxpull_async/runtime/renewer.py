@@ -1,4 +1,7 @@
-"""The renewer: keeps the worker's lease, and registers anew when it is lost. Runs on the lease thread."""
+"""The renewer: keeps the worker's lease, and registers anew when it is lost.
+
+Runs on the lease thread.
+"""
 
 import asyncio
 import json

@@ -82,7 +82,10 @@ class Worker:
         return self._crew is not None and self._crew.claimer.is_spent
 
     def stop(self) -> None:
-        """Claim nothing more, wait for what runs, and end; a second call hands back what still runs at once."""
+        """Claim nothing more, wait for what runs, and end.
+
+        A second call hands back what still runs at once.
+        """
         if self._stopping:
             self._stop_at_once.set()
         self._stopping = True

@@ -1,5 +1,6 @@
 -- claim: take the best due rows of these queues for a worker whose lease is good, and lease them to it.
--- The ARRAY form keeps the plan on the primary key whatever the statistics say; rows come back unordered.
+-- Shapes that keep the plan whatever the statistics say: ARRAY for the primary key; a LIMIT that the planner cannot see
+-- and a filter whose selectivity it cannot guess for the order of the ready index. Rows come back unordered.
 UPDATE oxpull_task AS c
    SET status = 'RUNNING', due = NULL, attempts = c.attempts + 1, epoch = c.epoch + 1,
        begun = c.task_path <> ALL (ARRAY(SELECT jsonb_array_elements_text(:later_paths::text::jsonb))),
@@ -11,9 +12,9 @@ UPDATE oxpull_task AS c
      CROSS JOIN LATERAL (
         SELECT t.id, t."rank", t.available_at FROM oxpull_task t
          WHERE t.backend_alias = :backend_alias::text AND t.queue_name = q.queue_name AND t.due = 1
-           AND t.task_path <> ALL (ARRAY(SELECT jsonb_array_elements_text(:excluded_paths::text::jsonb)))
+           AND NOT (SELECT :excluded_paths::text::jsonb) ? t.task_path
          ORDER BY t."rank", t.available_at, t.id
-         LIMIT :limit::int FOR UPDATE SKIP LOCKED) AS best
+         LIMIT (SELECT :limit::int) FOR UPDATE SKIP LOCKED) AS best
      WHERE NOT EXISTS (SELECT 1 FROM oxpull_queue p
                         WHERE p.backend_alias = :backend_alias::text AND p.queue_name = q.queue_name AND p.paused)
      ORDER BY best."rank", best.available_at, best.id
