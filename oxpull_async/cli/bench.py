@@ -29,7 +29,7 @@ def bench_command(*, url: str | None, quick: bool, only: str, as_json: bool) -> 
     scale = scales.quick() if quick else scales()
     chosen = [workload for workload in workloads.WORKLOADS if only in workload.name]
     if not chosen:
-        names = ", ".join(workload.name for workload in workloads.WORKLOADS)
+        names = "; ".join(workload.name for workload in workloads.WORKLOADS)
         raise click.UsageError(f"no workload has {only!r} in its name: there are {names}")
     with tempfile.TemporaryDirectory() as folder:
         where = url or f"sqlite:///{Path(folder) / 'bench.db'}"

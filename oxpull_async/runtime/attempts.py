@@ -117,6 +117,11 @@ class Attempts:
         with self._lock:
             return {(lease.task_id, lease.epoch) for leases in (self._live, self._unsettled) for lease in leases}
 
+    def owes(self, worker_id: WorkerId) -> bool:
+        """Whether outcomes are still to be written of attempts under an earlier id than this."""
+        with self._lock:
+            return any(attempt.worker_id != worker_id for attempt in self._unsettled.values())
+
     def add(self, attempt: Attempt) -> None:
         """Enter an attempt that was claimed."""
         with self._lock:

@@ -60,7 +60,7 @@ def assemble(host: Host, plan: Plan, hub: Hub) -> Crew:
     renewer = Renewer(patient, _card(host, plan), lease, hub)
     crew = Crew(
         attempts, lease, settler, executor, claimer, dispatcher, Notifier(database, dispatcher.wake, hub),
-        Reaper(database, lease, hub), caretaker, watchdog, renewer,
+        Reaper(database, attempts, lease, hub), caretaker, watchdog, renewer,
         LeaseThread(patient, renewer, caretaker, watchdog),
     )  # fmt: skip
     _wire(crew)

@@ -111,7 +111,7 @@ class Worker:
         finally:
             unsubscribe()
             with anyio.CancelScope(shield=True):
-                await self._finish(crew)
+                await self._finish(crew, recycler)
         if self._failed is not None:
             raise self._failed
         if recycler.stuck:
@@ -176,7 +176,7 @@ class Worker:
             with anyio.move_on_after(max(ends - time.monotonic(), 1.0)):
                 await crew.settler.flush()
 
-    async def _finish(self, crew: Crew) -> None:
+    async def _finish(self, crew: Crew, recycler: Recycler) -> None:
         """Stop what still runs, write what is to be written, and leave nothing behind in the database."""
         try:
             await self._interrupt(crew)
@@ -186,6 +186,7 @@ class Worker:
                     await crew.settler.flush()
                 services.cancel_scope.cancel()
             with anyio.move_on_after(LAST_WRITES), suppress(DatabaseTrouble):
+                await crew.thread.call(recycler.recorded())
                 await self._leave(crew)
         finally:
             await crew.thread.stop()

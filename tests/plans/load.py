@@ -8,7 +8,7 @@ from oxpull_async import Oxpull
 from oxpull_async.domain.record import WorkerId, wire_id
 from oxpull_async.store.claim import ClaimRequest, claim
 from oxpull_async.store.enqueue import enqueue_many
-from tests.fixtures import make, raw
+from tests.fixtures import make
 
 FINISHED, DEFERRED, READY, RUNNING = 12_000, 8_000, 2_000, 100
 QUEUES = ("bulk", "default", "mail")
@@ -46,10 +46,3 @@ async def load(ox: Oxpull) -> Loaded:
         for task in tasks
     ]  # fmt: skip
     return Loaded(ox, worker_id, json.dumps([row["id"] for row in outcomes]), json.dumps(outcomes))
-
-
-async def restart(ox: Oxpull) -> None:
-    """Make the tables anew, so that the server knows nothing about them."""
-    async with ox.database.connection() as conn:
-        await raw.drop(conn)
-    await ox.migrate()

@@ -1,16 +1,23 @@
 """Every statement that runs often finds its rows through the index made for it, whatever else the table holds."""
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, cast
 
 import pytest
 import pytest_asyncio
 
+from oxpull_async import Oxpull
 from tests.app.kit import open_oxpull
 from tests.fixtures import raw
+from tests.fixtures.servers import MakeDatabase
 from tests.plans.explain import Plan, explain, explain_text
-from tests.plans.load import Loaded, load, restart
+from tests.plans.load import Loaded, load
 from tests.plans.statements import PINNED, Pinned, values
 from tests.plans.touched import COST, touched, touched_by_text
+
+if TYPE_CHECKING:
+    from tests.servers import Kind
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 STATISTICS = ("absent", "stale", "fresh")
@@ -21,32 +28,39 @@ CASES = [
     for pinned in PINNED
     if world.partition(" ")[0] in pinned.dialects
 ]
-each_statement = pytest.mark.parametrize(("loaded", "pinned"), CASES, indirect=["loaded"])
-in_each_world = pytest.mark.parametrize("loaded", WORLDS, indirect=True)
+each_statement = pytest.mark.parametrize(("world", "pinned"), CASES)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Loaded]:
-    """Load each database once; PostgreSQL knows nothing about it, something that is no longer true, or all."""
-    kind, _, statistics = request.param.partition(" ")
-    sqlite = f"sqlite:///{tmp_path_factory.mktemp('plans') / 'path.db'}?synchronous=off"
-    url = sqlite if kind == "sqlite" else request.getfixturevalue(f"{kind}_url")
-    async with open_oxpull(url) as ox:
-        await restart(ox)
-        async with ox.database.connection() as conn:
-            if kind == "postgres":
-                await conn.run_script("ALTER TABLE oxpull_task SET (autovacuum_enabled = false)")
-            if statistics == "stale":
-                await load(ox)
-                await conn.run_script("UPDATE oxpull_task SET status = 'SUCCESSFUL', due = NULL, leased_by = NULL")
-                await conn.run_script("ANALYZE oxpull_task")
-                await raw.empty(conn)
-            found = await load(ox)
-            if statistics == "fresh":
-                await conn.run_script("ANALYZE oxpull_task")
+async def atlas(make_database: MakeDatabase) -> AsyncIterator[dict[str, Loaded]]:
+    """Load a database for each world; PostgreSQL knows nothing about it, something that is no longer true, or all."""
+    async with AsyncExitStack() as stack:
+        found = {}
+        for world in WORLDS:
+            kind, _, statistics = world.partition(" ")
+            ox = await stack.enter_async_context(open_oxpull(make_database(cast("Kind", kind))))
+            await ox.migrate()
+            found[world] = await (load_with(ox, statistics) if statistics else load(ox))
         yield found
-        async with ox.database.connection() as conn:
-            await raw.drop(conn)
+
+
+async def load_with(ox: Oxpull, statistics: str) -> Loaded:
+    async with ox.database.connection() as conn:
+        await conn.run_script("ALTER TABLE oxpull_task SET (autovacuum_enabled = false)")
+        if statistics == "stale":
+            await load(ox)
+            await conn.run_script("UPDATE oxpull_task SET status = 'SUCCESSFUL', due = NULL, leased_by = NULL")
+            await conn.run_script("ANALYZE oxpull_task")
+            await raw.empty(conn)
+        found = await load(ox)
+        if statistics == "fresh":
+            await conn.run_script("ANALYZE oxpull_task")
+    return found
+
+
+@pytest.fixture
+def loaded(atlas: dict[str, Loaded], world: str) -> Loaded:
+    return atlas[world]
 
 
 def dialect_of(loaded: Loaded) -> str:
@@ -71,7 +85,7 @@ async def test_a_statement_reads_no_more_rows_than_it_needs(loaded: Loaded, pinn
     assert await touched(loaded.ox, pinned.name, values(pinned.name, loaded)) <= pinned.reads * COST[dialect_of(loaded)]
 
 
-@in_each_world
+@pytest.mark.parametrize("world", WORLDS)
 async def test_the_checks_see_a_scan_and_a_sort(loaded: Loaded) -> None:
     plan = await explain_text(loaded.ox, "SELECT * FROM oxpull_task AS t WHERE timeout > 5 ORDER BY task_path")
     assert plan.scans != ()

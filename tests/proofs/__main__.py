@@ -29,9 +29,10 @@ def main() -> int:
         place = Places(Path(folder), databases)
         outcomes = [outcome for one in chosen for outcome in run(one, place)]
         report = Report(outcomes, session, time.monotonic() - start)
+        page = report.text()
     failed = [outcome for outcome in outcomes if outcome.failure]
     if not only:
-        PAGE.write_text(report.text(), encoding="utf-8")
+        PAGE.write_text(page, encoding="utf-8")
     say(f"{len(outcomes)} proofs, {len(failed)} failed, {report.seconds:.0f} s")
     return 1 if failed or not outcomes else 0
 

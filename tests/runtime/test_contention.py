@@ -24,7 +24,8 @@ pytestmark = pytest.mark.asyncio
 on_servers = pytest.mark.parametrize("url", ["postgres", "mysql"], indirect=True)
 BLOCKED: dict[Kind, str] = {
     "postgres": "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-    "mysql": "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+    "mysql": "SELECT count(*) FROM information_schema.innodb_trx t JOIN information_schema.processlist p "
+    "ON p.id = t.trx_mysql_thread_id WHERE t.trx_state = 'LOCK WAIT' AND p.db = DATABASE()",
 }
 
 # MariaDB refreshes what it tells about locks only where nobody has looked for 100 ms.

@@ -46,6 +46,11 @@ class Size:
     seconds_away: float
     lease_seconds: float
 
+    @property
+    def patience(self) -> float:
+        """How long to wait for all of it."""
+        return 2 * self.tasks / self.concurrency * self.seconds + 2 * self.lease_seconds + 20
+
 
 async def restarted_server(
     url: str, *, tasks: int, concurrency: int, seconds: float, seconds_away: float, lease_seconds: float
@@ -108,7 +113,7 @@ async def _survive(url: str, trouble: Callable[[_Scene], Coroutine[Any, Any, Non
         async with working(scene.ox, concurrency=size.concurrency) as (worker, witness):
             await scene.enough(tasks // 2)
             await trouble(scene)
-            await _all_successful(direct, tasks, witness)
+            await _all_successful(direct, size, witness)
             await _is_awake(worker, direct, witness)
         rows = [result.record for result in await direct.list_results(TaskFilter(limit=EVERYTHING))]
         for row in rows:
@@ -120,12 +125,15 @@ async def _survive(url: str, trouble: Callable[[_Scene], Coroutine[Any, Any, Non
         return Survived(tasks, attempts, scene.runs.total(), size.seconds_away, lost)
 
 
-async def _all_successful(ox: Oxpull, tasks: int, witness: Witness) -> None:
+async def _all_successful(ox: Oxpull, size: Size, witness: Witness) -> None:
     async def done() -> bool:
         counts = await ox.stats()
-        return sum(count.successful for count in counts) == tasks
+        return sum(count.successful for count in counts) == size.tasks
 
-    await until(done, within=60, what=f"every task done; events: {witness.events[-30:]}")
+    try:
+        await until(done, within=size.patience, what="every task done")
+    except AssertionError as late:
+        raise AssertionError(f"{late}; {await ox.stats()}; events: {witness.events[-30:]}") from None
 
 
 async def _is_awake(worker: Worker, ox: Oxpull, witness: Witness) -> None:
