@@ -1,4 +1,4 @@
-"""The core's Connection over Django's own connection of an alias; its coroutines never suspend.
+"""The core's Connection over Django's connection of an alias; it never suspends.
 
 It joins whatever is open: autocommit, `atomic()`, or a transaction by hand. Nothing about Django's connection is
 configured here, and no connection is opened that Django would not open itself, except by `apart`.
@@ -117,7 +117,9 @@ class DjangoConnection:
                 yield conn
 
     async def uuid_type(self) -> str:
-        """Return the column type that ids have on this server, which is what Django's UUIDField would create.
+        """Return the column type that ids have on this server.
+
+        It is the one that Django's UUIDField would create.
 
         Raises: DatabaseTrouble where the server's uuid type does not sort by time.
         """

@@ -1,4 +1,4 @@
-"""What a database error on Django's connection means to the core: one class of `domain.errors` for each.
+"""What a database error on Django's connection means in the classes of `domain.errors`.
 
 Django's own class is too coarse (a lock timeout and a lost connection are both OperationalError), so the driver's
 error below it decides: by SQLSTATE, by number, or by SQLite's result code.
@@ -93,7 +93,7 @@ class Scene:
 
 
 def meaning_of(error: Exception, scene: Scene) -> DatabaseTrouble:
-    """Return the core's error for one that Django or the driver raised; the caller chains it to its cause."""
+    """Return the core's error for one that Django or the driver raised; the caller chains it."""
     if not isinstance(error, Error):
         return DataRefused(f"the driver cannot send a value: {error}")
     cause = error.__cause__ or error

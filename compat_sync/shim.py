@@ -18,15 +18,15 @@ _UNSAFE_ALLOWED: Final = "DJANGO_ALLOW_ASYNC_UNSAFE"
 
 
 class CoreSuspended(OxpullError):
-    """Core code waited for an event loop, which blocking code does not have; this is a bug in oxpull-async."""
+    """Core code waited for an event loop; this is a bug in oxpull-async."""
 
 
 class WrongWorld(UsageError):
-    """This thread runs an event loop, which a blocking call would stop: await the async twin instead."""
+    """This thread runs an event loop: await the async twin of this call instead."""
 
 
 def run_blocking[T](operation: Coroutine[Any, Any, T]) -> T:
-    """Run a core coroutine to its end on this thread, in the caller's context and open transaction.
+    """Run a core coroutine to its end on this thread, in the caller's open transaction.
 
     Raises: CoreSuspended, with the traceback of the await that waited, when the coroutine waits for a loop;
     WrongWorld, before anything ran, when this thread runs an event loop.

@@ -1,5 +1,6 @@
 """The command line: `oxpull`, one file per group of commands."""
 
+from oxpull_async.cli.bench import bench_command
 from oxpull_async.cli.change import cancel_command, discard_command, retry_command
 from oxpull_async.cli.group import oxpull
 from oxpull_async.cli.health import health_command, status_command
@@ -15,6 +16,7 @@ __all__ = ["main", "oxpull"]
 COMMANDS = (
     demo_command, migrate_command, worker_command, status_command, tasks_command, show_command, retry_command,
     discard_command, cancel_command, pause_command, resume_command, prune_command, health_command,
+    bench_command,
 )  # fmt: skip
 
 for _command in COMMANDS:

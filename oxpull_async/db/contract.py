@@ -37,6 +37,7 @@ class Dialect:
     enqueues_unique_at_once: bool
     locks_by_snapshot: bool
     has_lateral: bool
+    steps_through_indexes: bool
 
 
 class Connection(Protocol):
@@ -143,6 +144,9 @@ class Database(Protocol):
 
         None where the database cannot tell.
         """
+
+    def patient(self, seconds: float) -> "Database":
+        """Return this database as one whose commands wait at least `seconds` for another writer."""
 
     async def close(self) -> None:
         """Close the pool of the running event loop."""

@@ -54,7 +54,6 @@ class AiomysqlSession(Session):
         self.facts = facts
         self.running = 0
         self.interrupted = False
-        self.undone = False
 
     async def query(self, statement: Statement, values: list[Scalar]) -> Sequence[Row]:
         """Run a statement and return its rows as tuples, whatever the owner's cursors give."""
@@ -66,8 +65,6 @@ class AiomysqlSession(Session):
 
     async def control(self, sql: str) -> None:
         """Run SQL without values; a commit of what the server has undone is an error."""
-        if self.undone and sql.startswith("ROLLBACK TO "):
-            return
         if self.undone and sql in ("ROLLBACK", "COMMIT"):
             self.undone = False
             await self._send(b"ROLLBACK")
@@ -188,6 +185,10 @@ class AiomysqlDatabase:
     async def changed(self) -> bool | None:
         """Return None: the server tells nobody whether another session has written."""
         return None
+
+    def patient(self, seconds: float) -> "AiomysqlDatabase":  # noqa: ARG002 - the servers' own lock waits are long enough
+        """Return this database: its writers do not wait for each other's whole transactions."""
+        return self
 
     async def close(self) -> None:
         """Close the pool of the running event loop."""

@@ -80,7 +80,10 @@ def _number(error: BaseException) -> int:
 
 
 def _is_encoding_error(error: Exception) -> bool:
-    """Tell whether the library itself refused a value, such as an infinite float; it gives no number then."""
+    """Tell whether the library itself refused a value, such as an infinite float.
+
+    It gives no number then.
+    """
     return type(error) is aiomysql.ProgrammingError and _number(error) == 0
 
 

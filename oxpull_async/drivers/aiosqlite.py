@@ -219,6 +219,13 @@ class AiosqliteDatabase:
         async with self._watchers.connection() as session:
             return await session.file_changed()
 
+    def patient(self, seconds: float) -> "AiosqliteDatabase":
+        """Return this file as one whose commands wait at least `seconds` for another writer."""
+        longer = max(seconds, self.settings.patience)
+        database = AiosqliteDatabase(replace(self.url, options={**self.url.options, "busy_timeout": longer}))
+        database.clock_offset = self.clock_offset
+        return database
+
     async def close(self) -> None:
         """Close the pool of the running event loop."""
         await self._watchers.close()
@@ -283,7 +290,7 @@ class _Adapter:
 
 
 def _keep_loop_for(raw: aiosqlite.Connection) -> None:
-    """Let the running loop, when it ends, wait for a thread that is about to: it still answers to the loop."""
+    """Let the running loop, when it ends, wait for a thread that still answers to it."""
     with suppress(RuntimeError):
         asyncio.get_running_loop().run_in_executor(None, raw._thread.join, _LEAVE_SECONDS)  # noqa: SLF001
 

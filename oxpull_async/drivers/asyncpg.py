@@ -54,7 +54,10 @@ class AsyncpgSession(Session):
 
     @property
     def anchor(self) -> object:
-        """What lives as long as the connection; a pool of asyncpg's lends it behind a new object each time."""
+        """What lives as long as the connection.
+
+        A pool of asyncpg's lends it behind a new object each time.
+        """
         return getattr(self.raw, "_con", self.raw)
 
     @property
@@ -162,6 +165,10 @@ class AsyncpgDatabase:
         """Return None: PostgreSQL tells nobody whether another session has written."""
         return None
 
+    def patient(self, seconds: float) -> "AsyncpgDatabase":  # noqa: ARG002 - the servers' own lock waits are long enough
+        """Return this database: its writers do not wait for each other's whole transactions."""
+        return self
+
     async def close(self) -> None:
         """Close the pool of the running event loop."""
         await self._pools.close()
@@ -239,7 +246,9 @@ class _Adapter:
         return session.is_usable
 
     def terminate(self, session: AsyncpgSession, /) -> None:
-        """Drop the connection at once; one with a cancelled command only after the server was told of it.
+        """Drop the connection at once.
+
+        One with a cancelled command goes only after the server was told of it.
 
         Where one was lost, the idle ones beside it are not trusted either.
         """
@@ -262,6 +271,6 @@ class _Adapter:
 
 
 async def _take_leave(raw: RawConnection) -> None:
-    """Close a connection whose command was cancelled, so that the command ends on the server too."""
+    """Close a connection whose command was cancelled, which ends it on the server too."""
     with suppress(Exception):
         await raw.close(timeout=_LEAVE_SECONDS)

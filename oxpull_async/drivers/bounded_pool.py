@@ -39,7 +39,7 @@ class Adapter[C](Protocol):
         ...
 
     async def finish(self) -> None:
-        """Wait for what terminations in the running loop still have to tell the server; bounded in time."""
+        """Wait, not for long, for what terminations in this loop have yet to tell the server."""
         ...
 
 
@@ -86,7 +86,10 @@ class _WaitedTooLong(Exception):
 
 
 class _Line[T]:
-    """Wait in line, first come first served; what is served to somebody who just left is passed on."""
+    """Wait in line, first come first served.
+
+    What is served to somebody who just left is passed on.
+    """
 
     __slots__ = ("_pass_on", "_turns")
 
@@ -98,7 +101,10 @@ class _Line[T]:
         return len(self._turns)
 
     async def wait(self, seconds: float) -> T:
-        """Wait to be served; the timer settles the same future, so it is either served or too late, never both."""
+        """Wait to be served.
+
+        The timer settles the same future, so it is either served or too late, never both.
+        """
         loop = asyncio.get_running_loop()
         turn: asyncio.Future[T | _WaitedTooLong] = loop.create_future()
         self._turns[turn] = None

@@ -12,6 +12,7 @@ POSTGRES = Dialect(
     enqueues_unique_at_once=True,
     locks_by_snapshot=True,
     has_lateral=True,
+    steps_through_indexes=True,
 )
 MYSQL = Dialect(
     name="mysql",
@@ -23,6 +24,7 @@ MYSQL = Dialect(
     enqueues_unique_at_once=False,
     locks_by_snapshot=False,
     has_lateral=False,
+    steps_through_indexes=False,
 )
 SQLITE = Dialect(
     name="sqlite",
@@ -34,4 +36,5 @@ SQLITE = Dialect(
     enqueues_unique_at_once=True,
     locks_by_snapshot=False,
     has_lateral=False,
+    steps_through_indexes=True,
 )

@@ -1,4 +1,6 @@
-"""What the native drivers' connections have in common: binding, nesting of transactions, after-commit calls.
+"""What the native drivers' connections have in common.
+
+That is binding, the nesting of transactions, and after-commit calls.
 
 Not here: anything a driver library or a dialect does its own way.
 """
@@ -51,6 +53,7 @@ class Session(ABC):
         self.max_batch_bytes = speech.max_batch_bytes
         self.joined = joined
         self.broken = False
+        self.undone = False
         self.depth = 0
         self._after_commit: list[Callable[[], None]] = []
 
@@ -91,7 +94,7 @@ class Session(ABC):
         except BaseException as error:
             self.depth -= 1
             del self._after_commit[before:]
-            await self._roll_back(f"ROLLBACK TO SAVEPOINT {savepoint}" if nested else "ROLLBACK", error)
+            await self._roll_back(_undo(savepoint) if nested else ("ROLLBACK",), error)
             raise
         self.depth -= 1
         await self._commit(f"RELEASE SAVEPOINT {savepoint}" if nested else "COMMIT", outermost=not nested)
@@ -119,7 +122,10 @@ class Session(ABC):
 
     @abstractmethod
     async def command(self, statement: Statement, values: list[Scalar]) -> int:
-        """Run a statement on the driver and return how many rows it matched; library errors pass through."""
+        """Run a statement on the driver and return how many rows it matched.
+
+        Library errors pass through.
+        """
 
     @abstractmethod
     async def control(self, sql: str) -> None:
@@ -127,10 +133,13 @@ class Session(ABC):
 
     @abstractmethod
     def translate(self, error: Exception) -> Exception:
-        """Return the class of `domain.errors` for a library error, or the error itself where it is none."""
+        """Return our class for a library error, or the error itself where there is none."""
 
     async def guard[T](self, command: Coroutine[Any, Any, T]) -> T:
-        """Run a driver's command and translate its error; a cancelled or lost one breaks the session."""
+        """Run a driver's command and translate its error.
+
+        A cancelled or lost one breaks the session.
+        """
         if self.broken:
             command.close()
             raise ConnectionLost("an earlier command on this connection was cancelled or broke; open a new one")
@@ -155,11 +164,18 @@ class Session(ABC):
         for callback in callbacks:
             callback()
 
-    async def _roll_back(self, sql: str, cause: BaseException) -> None:
+    async def _roll_back(self, steps: Sequence[str], cause: BaseException) -> None:
         if self.broken:
             return
         try:
-            await self.guard(self.control(sql))
+            for sql in steps:
+                if sql == "ROLLBACK" or not self.undone:
+                    await self.guard(self.control(sql))
         except Exception as error:  # noqa: BLE001 - the caller's error must not be hidden by ours
             self.broken = True
             cause.add_note(f"the rollback failed as well: {error!r}")
+
+
+def _undo(savepoint: str) -> tuple[str, ...]:
+    """Return what undoes a savepoint and removes it, so that they do not pile up in a long transaction."""
+    return f"ROLLBACK TO SAVEPOINT {savepoint}", f"RELEASE SAVEPOINT {savepoint}"

@@ -69,13 +69,17 @@ class Attempt:
 
     @property
     def deadline(self) -> float | None:
-        """The monotonic instant at which the timeout ends the attempt; None before it began or without a timeout."""
+        """The monotonic instant at which the timeout ends the attempt.
+
+        None before it began and without a timeout.
+        """
         return self.begun_at + self.claimed.timeout if self.claimed.timeout and self.begun_at else None
 
 
 class Attempts:
-    """The registry: which attempts wait, run or are unsettled here; safe to read and move from both threads.
+    """The registry: which attempts wait, run or are unsettled here.
 
+    Safe to read and move from both threads.
     `claim_in_doubt` says that a claim's answer did not arrive, so that rows may run here of which nobody knows.
     """
 
@@ -113,6 +117,11 @@ class Attempts:
         with self._lock:
             return {(lease.task_id, lease.epoch) for leases in (self._live, self._unsettled) for lease in leases}
 
+    def owes(self, worker_id: WorkerId) -> bool:
+        """Whether outcomes are still to be written of attempts under an earlier id than this."""
+        with self._lock:
+            return any(attempt.worker_id != worker_id for attempt in self._unsettled.values())
+
     def add(self, attempt: Attempt) -> None:
         """Enter an attempt that was claimed."""
         with self._lock:
@@ -137,7 +146,10 @@ class Attempts:
             return True
 
     def end(self, attempt: Attempt) -> bool:
-        """Note that an attempt has ended and awaits its settling; False when somebody else ended it before."""
+        """Note that an attempt has ended and awaits its settling.
+
+        False when somebody else ended it before.
+        """
         with self._lock:
             if attempt.phase in {Phase.ENDED, Phase.TAKEN_BACK}:
                 return False

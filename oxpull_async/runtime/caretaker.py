@@ -1,5 +1,6 @@
-"""The caretaker: compares what runs here with what the database thinks runs here. Runs on the lease thread.
+"""The caretaker: compares what runs here with what the database thinks runs here.
 
+Runs on the lease thread.
 It hands back rows that nobody here knows (a claim whose answer was lost), rows that did not start within a second,
 marks attempts that have begun, and passes on requests to cancel.
 """

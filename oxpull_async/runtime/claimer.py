@@ -22,8 +22,9 @@ from oxpull_async.store.settle import settle
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a worker serves: queues (None: all), places, threads, and how many tasks in all (None: no end).
+    """What a worker serves, and how much of it.
 
+    `queues` None means all of them, `max_tasks` None no end.
     `imports` are top packages whose modules may be imported to find a task.
     """
 
@@ -81,7 +82,10 @@ class Claimer:
         return self._lease.confirmed_at
 
     async def claim(self, queues: Sequence[str]) -> int:
-        """Claim from these queues and start what came; returns how many rows came, 0 where there is no room."""
+        """Claim from these queues and start what came.
+
+        Returns how many rows came, 0 where there is no room.
+        """
         room = self.room()
         if room.limit < 1 or not self.is_trusted:
             return 0

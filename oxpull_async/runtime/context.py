@@ -43,18 +43,22 @@ class TaskContext:
         return self._attempt.deadline
 
     def remaining(self) -> float | None:
-        """Return the seconds that are left until the deadline, at least 0, or None without a timeout."""
+        """Return the seconds left until the deadline, at least 0; None without a timeout."""
         deadline = self._attempt.deadline
         return None if deadline is None else max(0.0, deadline - time.monotonic())
 
     @property
     def cancelled(self) -> bool:
-        """Whether the attempt was asked to stop: by a cancel, its timeout, a lost lease or the worker's shutdown."""
+        """Whether the attempt was asked to stop.
+
+        By a cancel, its timeout, a lost lease or the worker's shutdown.
+        """
         return self._attempt.stop is not None
 
     async def progress(self, done: float, total: float | None = None, note: str = "") -> None:
-        """Store how far the work is, for `TaskResult.progress`; at most ten times a second, the last step always.
+        """Store how far the work is, for `TaskResult.progress`.
 
+        At most ten times a second, the last step always.
         Where the database is away the report is dropped and the work goes on.
 
         Raises: InvalidArguments when the note cannot be stored.

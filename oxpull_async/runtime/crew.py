@@ -54,13 +54,14 @@ def assemble(host: Host, plan: Plan, hub: Hub) -> Crew:
     executor.threads = anyio.CapacityLimiter(plan.threads)
     claimer = Claimer(host, plan, executor, lease, hub)
     dispatcher = Dispatcher(host, plan, claimer, attempts, hub)
-    caretaker = Caretaker(database, attempts, lease, hub)
+    patient = database.patient(host.settings.lease_seconds)
+    caretaker = Caretaker(patient, attempts, lease, hub)
     watchdog = Watchdog(asyncio.get_running_loop(), attempts, hub)
-    renewer = Renewer(database, _card(host, plan), lease, hub)
+    renewer = Renewer(patient, _card(host, plan), lease, hub)
     crew = Crew(
         attempts, lease, settler, executor, claimer, dispatcher, Notifier(database, dispatcher.wake, hub),
-        Reaper(database, lease, hub), caretaker, watchdog, renewer,
-        LeaseThread(database, renewer, caretaker, watchdog),
+        Reaper(database, attempts, lease, hub), caretaker, watchdog, renewer,
+        LeaseThread(patient, renewer, caretaker, watchdog),
     )  # fmt: skip
     _wire(crew)
     return crew

@@ -1,7 +1,8 @@
-"""The dispatcher: decides when to look and when to claim, wakes up when told, and notices when nothing is left."""
+"""The dispatcher: decides when to look and when to claim, and notices when nothing is left."""
 
 import asyncio
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oxpull_async.domain.errors import DatabaseTrouble
@@ -23,6 +24,19 @@ DOUBTFUL_CLAIMS = 3
 GATHER_PAUSE, GATHER_SHARE = 0.002, 4
 
 
+@dataclass(slots=True)
+class Streak:
+    """Claims in a row that brought nothing although rows were due, and since when."""
+
+    length: int = 0
+    since: float = 0.0
+
+    def grow(self, now: float) -> None:
+        """Count one more."""
+        self.since = self.since if self.length else now
+        self.length += 1
+
+
 class Dispatcher:
     """Keeps one worker supplied, on its event loop."""
 
@@ -36,13 +50,15 @@ class Dispatcher:
         self._hints: dict[str, None] = {}
         self._stopping = False
         self._busy_until = time.monotonic()
-        self._fruitless = 0
-        self._fruitless_since = 0.0
+        self._fruitless = Streak()
         self.pushed = False
         self.on_doubt: Callable[[], None] = lambda: None
 
     def wake(self, queue_name: str = "") -> None:
-        """Look at once; `queue_name` says where something was enqueued, "" that anything may have changed."""
+        """Look at once.
+
+        `queue_name` says where something was enqueued, "" that anything may have changed.
+        """
         if queue_name:
             self._hints[queue_name] = None
         self._wake.set()
@@ -53,7 +69,7 @@ class Dispatcher:
         self._wake.set()
 
     async def run(self) -> None:
-        """Claim until stopped; until `max_tasks` have run, or in a burst until nothing is left to do now."""
+        """Claim until stopped, until `max_tasks` have run, or until a burst is over."""
         backoff = Backoff()
         while not self._stopping:
             self._wake.clear()
@@ -83,7 +99,7 @@ class Dispatcher:
         if outlook.queues:
             claimed = await self._claim_all(outlook.queues)
             return self._after_claim(confirmed_at) if not claimed else self._more()
-        self._fruitless = 0
+        self._fruitless.length = 0
         if self._plan.burst and not self._attempts.busy:
             return None
         return self._idle_pause(outlook)
@@ -92,7 +108,7 @@ class Dispatcher:
         return LOOK_WHILE_FULL if self._attempts.live() else None
 
     def _more(self) -> float:
-        self._fruitless = 0
+        self._fruitless.length = 0
         return 0.0 if self._claimer.room().limit else LOOK_WHILE_BUSY
 
     def _after_claim(self, confirmed_at: float) -> float | None:
@@ -103,15 +119,13 @@ class Dispatcher:
         """
         if not self._claimer.room().limit:
             return LOOK_WHILE_BUSY
-        self._fruitless += 1
-        if self._fruitless == 1:
-            self._fruitless_since = time.monotonic()
-        if self._fruitless == DOUBTFUL_CLAIMS:
+        self._fruitless.grow(time.monotonic())
+        if self._fruitless.length == DOUBTFUL_CLAIMS:
             self.on_doubt()
         if self._plan.burst:
-            is_over = not self._attempts.busy and confirmed_at > self._fruitless_since
+            is_over = not self._attempts.busy and confirmed_at > self._fruitless.since
             return None if is_over else LOOK_WHILE_BUSY
-        return min(LOOK_WHILE_BUSY * 2.0 ** min(self._fruitless, 10), LOOK_WHILE_FULL)
+        return min(LOOK_WHILE_BUSY * 2.0 ** min(self._fruitless.length, 10), LOOK_WHILE_FULL)
 
     def _idle_pause(self, outlook: Outlook) -> float:
         if self._attempts.busy:

@@ -1,4 +1,4 @@
-"""The executor: runs one attempt, a coroutine on the loop or a function in a thread, and hands on its outcome."""
+"""The executor: runs coroutines on the loop and functions in threads, and hands on outcomes."""
 
 import asyncio
 import time
@@ -133,7 +133,10 @@ class Executor:
             attempt.timer = self._loop.call_later(attempt.timeout, self.interrupt, attempt, Stop.TIMEOUT)
 
     def interrupt(self, attempt: Attempt, why: Stop) -> None:
-        """Ask an attempt to stop: one that waits is given back, a coroutine cancelled, a function shown a flag."""
+        """Ask an attempt to stop.
+
+        One that waits is given back, a coroutine is cancelled, a function is shown a flag.
+        """
         attempt.stop = attempt.stop or why
         if self.attempts.take_back(attempt):
             self._settler.add(attempt, Released())

@@ -44,7 +44,10 @@ class Host(Protocol):
         """Raise NotMigrated or SchemaTooNew unless the schema is this version's."""
 
     def on_wake(self, callback: Callable[[str], None]) -> Callable[[], None]:
-        """Call `callback` with the queue's name at every enqueue in this process; returns what ends that."""
+        """Call `callback` with the queue's name at every enqueue in this process.
+
+        Returns what ends that.
+        """
 
     def result_of(self, record: TaskRecord) -> Any:
         """Return the user's handle for a record."""

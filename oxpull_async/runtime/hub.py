@@ -10,7 +10,10 @@ logger = logging.getLogger("oxpull_async.worker")
 
 
 class Hub:
-    """Passes typed events to subscribers; asking `wants` first spares the cost of events nobody listens to."""
+    """Passes typed events to subscribers.
+
+    Asking `wants` first spares the cost of events nobody listens to.
+    """
 
     def __init__(self) -> None:
         self._subscribers: dict[type, list[Callable[[Event], None]]] = {}
@@ -26,7 +29,10 @@ class Hub:
         return bool(self._subscribers.get(kind))
 
     def emit(self, event: Event) -> None:
-        """Pass an event to its subscribers, in the thread that calls this; what they raise is only logged."""
+        """Pass an event to its subscribers, in the thread that calls this.
+
+        What they raise is only logged.
+        """
         for callback in tuple(self._subscribers.get(type(event), ())):
             try:
                 callback(event)

@@ -1,4 +1,4 @@
-"""The worker's lease as both threads see it: under which id, and until when it may be relied on."""
+"""The worker's lease as both threads see it: its id, and until when to rely on it."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""The lease thread: a small event loop of its own, so that a blocked main loop does not cost the lease."""
+"""The lease thread: a loop of its own, so that a blocked main loop does not cost the lease."""
 
 import asyncio
 import threading
@@ -46,7 +46,10 @@ class LeaseThread:
         await asyncio.shield(asyncio.wrap_future(self._started))
 
     async def call[T](self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the lease thread and wait for it; raises DatabaseTrouble when the thread has ended."""
+        """Run a coroutine on the lease thread and wait for it.
+
+        Raises: DatabaseTrouble when the thread has ended.
+        """
         try:
             future = asyncio.run_coroutine_threadsafe(work, self._started.result())
         except RuntimeError as ended:

@@ -21,7 +21,7 @@ class Runnable:
 
 
 class Lookup:
-    """Resolves dotted paths to declared tasks; a path that names none is left alone for a minute."""
+    """Resolves dotted paths to tasks; a path that names none is left alone for a minute."""
 
     def __init__(self, host: Host, imports: Collection[str] = ()) -> None:
         self._host = host
@@ -29,7 +29,10 @@ class Lookup:
         self._unknown: dict[str, float] = {}
 
     def find(self, path: str) -> Runnable | None:
-        """Return what runs the rows of a path, or None; a module is imported only below a known top package."""
+        """Return what runs the rows of a path, or None.
+
+        A module is imported only below a known top package.
+        """
         task = self._host.tasks.get(path)
         if task is None and self._unknown.get(path, 0.0) <= time.monotonic():
             task = self._import(path)

@@ -13,7 +13,10 @@ CHANGE_PAUSE = 0.025
 
 
 class Notifier:
-    """Listens where wake-ups are pushed, watches for changes where that is cheap, and else leaves it to the poll."""
+    """Listens where wake-ups are pushed, watches for changes where that is cheap.
+
+    Elsewhere it leaves everything to the poll.
+    """
 
     def __init__(self, database: Database, wake: Callable[[str], None], hub: Hub) -> None:
         self._database = database

@@ -8,7 +8,7 @@ COOLING = 10.0
 
 
 class Backoff:
-    """Growing pauses between tries, spread so that a fleet does not come back at the same instant."""
+    """Growing pauses between tries, spread so that a fleet does not come back all at once."""
 
     def __init__(self) -> None:
         self._pause = FIRST
@@ -24,7 +24,10 @@ class Backoff:
 
 
 def poll_pause(idle_for: float, *, pushed: bool) -> float:
-    """Return the seconds until the next look: short after work, long when idle, longest where wake-ups are pushed."""
+    """Return the seconds until the next look.
+
+    Short after work, long when idle, longest where wake-ups are pushed.
+    """
     if pushed:
         return PUSHED_POLL
     return BUSY_POLL + (IDLE_POLL - BUSY_POLL) * min(idle_for / COOLING, 1.0) ** 4

@@ -3,12 +3,14 @@
 import asyncio
 import json
 import random
+import time
 
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.errors import DatabaseTrouble, TaskAbandoned
 from oxpull_async.domain.events import DatabaseDown, TasksReaped
 from oxpull_async.domain.lease import ExpiredTask
 from oxpull_async.domain.record import TaskStatus
+from oxpull_async.runtime.attempts import Attempts
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.lease import LeaseState
 from oxpull_async.runtime.repeat import repeat
@@ -20,8 +22,9 @@ AT_ONCE = 200
 class Reaper:
     """Looks for expired leases twice in a renewal interval, row by row."""
 
-    def __init__(self, database: Database, lease: LeaseState, hub: Hub) -> None:
+    def __init__(self, database: Database, attempts: Attempts, lease: LeaseState, hub: Hub) -> None:
         self._database = database
+        self._attempts = attempts
         self._lease = lease
         self._hub = hub
 
@@ -29,14 +32,23 @@ class Reaper:
         """Reap until cancelled."""
         while True:
             try:
-                await self.sweep()
+                if self._may_sweep():
+                    await self.sweep()
             except DatabaseTrouble as trouble:
                 self._hub.emit(DatabaseDown("reaper", str(trouble), self._lease.interval))
             await asyncio.sleep(self._lease.interval * random.uniform(0.4, 0.6))  # noqa: S311 - spreading load
 
-    async def sweep(self) -> int:
-        """Mark workers dead whose lease has expired and take over their tasks; returns how many moved.
+    def _may_sweep(self) -> bool:
+        """Whether this worker is sound itself, and has written what it owes from an earlier life.
 
+        What it interrupted when it lost its lease it hands back; reaped, the attempt would be charged.
+        """
+        return self._lease.is_trusted(time.monotonic()) and not self._attempts.owes(self._lease.worker_id)
+
+    async def sweep(self) -> int:
+        """Mark workers dead whose lease has expired, and take over their tasks.
+
+        Returns how many moved.
         Where one writer at a time may delay a renewal, an expired lease gets one interval of grace.
         """
         grace = 0.0 if self._database.dialect.skips_locked else self._lease.interval

@@ -1,4 +1,7 @@
-"""The recycler: what happens when a function does not stop after its timeout. Runs on the lease thread."""
+"""The recycler: what happens when a function does not stop after its timeout.
+
+Runs on the lease thread.
+"""
 
 import asyncio
 import os
@@ -25,8 +28,9 @@ LAST_WRITES = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How the process ends: `recycle` has the worker stop, `drain_timeout` is how long its other tasks may run on.
+    """How the process ends.
 
+    `recycle` has the worker stop, `drain_timeout` is how long its other tasks may run on.
     `exits` holds in processes that are the worker and nothing else: only they may end while their loop is blocked.
     """
 
@@ -36,7 +40,10 @@ class Ending:
 
 
 class Recycler:
-    """Records the timeout of attempts that do not stop, and has the process end without hurting their siblings."""
+    """Records the timeout of attempts that do not stop, and has the process end.
+
+    Their siblings are not hurt: they get the drain timeout, or are handed back.
+    """
 
     def __init__(self, database: Database, crew: Crew, ending: Ending, hub: Hub) -> None:
         self._database = database
@@ -44,7 +51,8 @@ class Recycler:
         self._ending = ending
         self._hub = hub
         self._loop = asyncio.get_running_loop()
-        self._tasks: list[asyncio.Task[None]] = []
+        self._records: list[asyncio.Task[None]] = []
+        self._leaving: asyncio.Task[None] | None = None
         self.stuck: list[Attempt] = []
         crew.watchdog.on_stuck = self._start
 
@@ -54,11 +62,15 @@ class Recycler:
         taken = [attempt for attempt in stuck if self._crew.attempts.end(attempt)]
         self.stuck += taken
         loop = asyncio.get_running_loop()
-        self._tasks.append(loop.create_task(self._record(taken)))
+        self._records.append(loop.create_task(self._record(taken)))
         if is_first and taken:
             names = ", ".join(sorted({attempt.claimed.task_path for attempt in taken}))
             self._loop.call_soon_threadsafe(self._ending.recycle, f"{names} did not stop after the timeout")
-            self._tasks.append(loop.create_task(self._leave()))
+            self._leaving = loop.create_task(self._leave())
+
+    async def recorded(self) -> None:
+        """Wait until the timeouts are written."""
+        await asyncio.gather(*self._records)
 
     async def _record(self, stuck: Sequence[Attempt]) -> None:
         await self._write([Settlement(attempt.lease, failure(attempt, timed_out(attempt))) for attempt in stuck])

@@ -1,4 +1,7 @@
-"""The renewer: keeps the worker's lease, and registers anew when it is lost. Runs on the lease thread."""
+"""The renewer: keeps the worker's lease, and registers anew when it is lost.
+
+Runs on the lease thread.
+"""
 
 import asyncio
 import json
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
     from oxpull_async.domain.record import WorkerId
 
-RETRY_PAUSE, LEAST_PATIENCE = 0.2, 1.0
+LEAST_PATIENCE = 1.0
 
 
 class Renewer:
@@ -70,6 +73,7 @@ class Renewer:
 
     async def _renew_in_time(self) -> bool:
         """Renew, trying again while the lease may still be relied on; False when it is lost."""
+        pauses = Backoff()
         while True:
             sent_at = time.monotonic()
             left = self._lease.deadline - sent_at
@@ -77,10 +81,11 @@ class Renewer:
                 async with asyncio.timeout(self._patience(left)):
                     renewed = await self._renew()
             except (TimeoutError, DatabaseTrouble) as trouble:
-                self._hub.emit(DatabaseDown("renewer", str(trouble) or "no answer in time", RETRY_PAUSE))
+                wait = pauses.next()
+                self._hub.emit(DatabaseDown("renewer", str(trouble) or "no answer in time", wait))
                 if self._lease.deadline <= time.monotonic():
                     return False
-                await asyncio.sleep(RETRY_PAUSE)
+                await asyncio.sleep(min(wait, max(self._lease.deadline - time.monotonic(), 0.0)))
                 continue
             if renewed:
                 self._lease.granted(self._card.worker_id, sent_at)

@@ -1,4 +1,4 @@
-"""Carry out an operation on a connection of its own, and repeat it where the database says that this helps."""
+"""Carry out an operation on a connection of its own, and repeat it where that helps."""
 
 from collections.abc import Awaitable, Callable
 
@@ -9,8 +9,9 @@ MOST_TRIES = 5
 
 
 async def repeat[T](database: Database, operation: Callable[[Connection], Awaitable[T]]) -> T:
-    """Run `operation` on a lent connection, again after a deadlock or serialization failure, five times at most.
+    """Run `operation` on a lent connection, again after a deadlock, five times at most.
 
+    The same after a serialization failure.
     Only for operations whose outermost transaction is our own. Raises what the operation raises the last time.
     """
     for _ in range(MOST_TRIES - 1):

@@ -1,4 +1,4 @@
-"""The settler: writes outcomes, all that are ready at once, and keeps at it until they are stored."""
+"""The settler: writes outcomes, all that are ready at once, until they are stored."""
 
 import asyncio
 import time
@@ -53,11 +53,17 @@ class Settler:
 
     @property
     def pending(self) -> list[Settlement]:
-        """What is not known to be written yet; the lease thread writes it when the loop does not answer any more."""
+        """What is not known to be written yet.
+
+        The lease thread writes it when the loop does not answer any more.
+        """
         return [ended.settlement for ended in tuple(self._ended)]
 
     def add(self, attempt: Attempt, outcome: Outcome) -> None:
-        """Take an outcome; it is written with all others that are there when the statement under way returns."""
+        """Take an outcome.
+
+        It is written with all others that are there when the statement under way returns.
+        """
         self._ended.append(Ended(attempt, outcome))
         self._ready.set()
         self._idle.clear()

@@ -1,4 +1,7 @@
-"""The watchdog: notices an event loop that does not answer and functions that do not stop. Runs on the lease thread."""
+"""The watchdog: notices a loop that does not answer and functions that do not stop.
+
+Runs on the lease thread.
+"""
 
 import asyncio
 import sys

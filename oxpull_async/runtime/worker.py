@@ -82,7 +82,10 @@ class Worker:
         return self._crew is not None and self._crew.claimer.is_spent
 
     def stop(self) -> None:
-        """Claim nothing more, wait for what runs, and end; a second call hands back what still runs at once."""
+        """Claim nothing more, wait for what runs, and end.
+
+        A second call hands back what still runs at once.
+        """
         if self._stopping:
             self._stop_at_once.set()
         self._stopping = True
@@ -108,7 +111,7 @@ class Worker:
         finally:
             unsubscribe()
             with anyio.CancelScope(shield=True):
-                await self._finish(crew)
+                await self._finish(crew, recycler)
         if self._failed is not None:
             raise self._failed
         if recycler.stuck:
@@ -173,7 +176,7 @@ class Worker:
             with anyio.move_on_after(max(ends - time.monotonic(), 1.0)):
                 await crew.settler.flush()
 
-    async def _finish(self, crew: Crew) -> None:
+    async def _finish(self, crew: Crew, recycler: Recycler) -> None:
         """Stop what still runs, write what is to be written, and leave nothing behind in the database."""
         try:
             await self._interrupt(crew)
@@ -183,6 +186,7 @@ class Worker:
                     await crew.settler.flush()
                 services.cancel_scope.cancel()
             with anyio.move_on_after(LAST_WRITES), suppress(DatabaseTrouble):
+                await crew.thread.call(recycler.recorded())
                 await self._leave(crew)
         finally:
             await crew.thread.stop()

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from decimal import Decimal
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.record import TaskStatus
@@ -30,10 +31,30 @@ class QueueStats:
 
 
 async def peek(conn: Connection, backend_alias: str) -> Outlook:
-    """Look which queues, but paused ones, have due rows, and when the next one is due."""
+    """Look which queues have due rows, paused ones left out.
+
+    And when the next deferred row is due.
+    """
+    if not conn.dialect.steps_through_indexes:
+        return await _peek_queue_by_queue(conn, backend_alias)
     rows = await conn.fetch("peek", backend_alias=backend_alias)
     due_in = next((row[1] for row in rows if row[0] is None), None)
-    return Outlook(tuple(row[0] for row in rows if row[0] is not None), None if due_in is None else float(due_in))
+    return Outlook(tuple(row[0] for row in rows if row[0] is not None), _seconds(due_in))
+
+
+async def _peek_queue_by_queue(conn: Connection, backend_alias: str) -> Outlook:
+    found: list[str] = []
+    after: str | None = ""
+    due_in: Decimal | float | None = None
+    while after is not None:
+        [[after, is_paused, due_in]] = await conn.fetch("peek_queue", backend_alias=backend_alias, after=after)
+        if after is not None and not is_paused:
+            found.append(after)
+    return Outlook(tuple(found), _seconds(due_in))
+
+
+def _seconds(value: Decimal | float | None) -> float | None:
+    return None if value is None else float(value)
 
 
 async def promote(conn: Connection, limit: int) -> int:

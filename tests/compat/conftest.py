@@ -28,6 +28,7 @@ def url_of(make_database: MakeDatabase) -> Callable[[Kind], str]:
             urls[kind] = make_database(kind)
             add_alias("migrating", urls[kind])
             conn = DjangoConnection("migrating")
+            run_blocking(raw.prepare(conn))
             run_blocking(migrate(conn, run_blocking(conn.uuid_type())))
             drop_alias("migrating")
         return urls[kind]

@@ -335,8 +335,6 @@ def test_a_block_of_the_core_waits_for_a_file_s_other_writer_instead_of_failing_
 
 def test_a_caller_s_deferred_transaction_that_is_out_of_date_says_that_it_is_lost(make_alias: MakeAlias) -> None:
     conn, rival = (DjangoConnection(make_alias("sqlite", timeout=0.05)) for _ in range(2))
-    with connections[conn.alias].cursor() as cursor:
-        cursor.execute("PRAGMA journal_mode = wal")
     with transaction.atomic(using=conn.alias):
         count(conn.alias)
         run_blocking(enqueue(rival, make.new_task()))

@@ -46,7 +46,7 @@ class Atlas:
             world = self._worlds[name, purpose] = make(self._urls[kind, purpose])
             if purpose == "main":
                 with world.lend() as conn:
-                    world.run(raw.stop_waiting_for_the_disk(conn))
+                    world.run(raw.prepare(conn))
                     world.run(migrate(conn, world.uuid_type()))
                 world.disconnect()
         return self._worlds[name, purpose]

@@ -189,10 +189,12 @@ async def test_A2_a_worker_whose_lease_has_ended_claims_nothing(conn: Connection
     assert await make.record(conn, task.id) == task
 
 
-async def test_A2_a_dead_worker_claims_nothing(conn: Connection) -> None:
+async def test_A2_a_dead_worker_claims_nothing(conn: Connection, clock: Clock) -> None:
     await make.ready(conn)
-    worker = await make.dead_worker(conn)
+    worker = await make.worker(conn, lease_seconds=10)
+    clock.advance(11)
     assert await bury_dead_workers(conn, 0) == 1
+    clock.advance(-11)
     assert await make.claimed(conn, worker) == []
 
 

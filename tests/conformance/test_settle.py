@@ -1,6 +1,7 @@
 """Writing what attempts came to: every kind of outcome, fenced by the epoch."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,6 +11,7 @@ from oxpull_async.domain.errors import DataRefused
 from oxpull_async.domain.outcome import Cancelled, Failed, Lease, Outcome, Released, Settlement, Snoozed, Succeeded
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.store.enqueue import enqueue_many
+from oxpull_async.store.lease import expired, reap
 from oxpull_async.store.operate import cancel, discard, retry
 from oxpull_async.store.results import get_tasks
 from oxpull_async.store.settle import mark_begun, report_progress, settle
@@ -126,6 +128,23 @@ async def test_A3_a_release_of_a_later_attempt_puts_the_earlier_one_s_marks_back
     assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
     assert after.started_at == first.started_at
     assert after.attempts == 1
+
+
+async def test_A3_a_release_after_a_charged_reap_puts_the_reaped_attempt_s_mark_back(
+    conn: Connection, clock: Clock
+) -> None:
+    first = await make.running(conn)
+    assert first.leased_by is not None
+    await raw.forget_worker(conn, first.leased_by)
+    [row] = await expired(conn, 10)
+    await reap(conn, row, make.ERROR)
+    before = await make.record(conn, first.id)
+    clock.advance(10)
+    await make.claimed(conn, await make.worker(conn))
+    await make.settled(conn, await make.record(conn, first.id), Released())
+    after = await make.record(conn, first.id)
+    assert after == replace(before, epoch=before.epoch + 2)
+    assert after.last_attempted_at == first.last_attempted_at
 
 
 @every_outcome

@@ -150,10 +150,8 @@ async def test_a_promotion_reads_the_deferred_index(session: OwnSession) -> None
 
 @pytest.mark.asyncio
 async def test_a_look_at_the_queues_steps_from_queue_to_queue(session: OwnSession) -> None:
-    steps = await plan(session, "peek", backend_alias="plans")
-    assert steps["t"]["key"] == "oxpull_task_ready"
-    assert "Using index for group-by" in steps["t"]["Extra"]
-    assert "d" not in steps  # the least deferred_until is read off the index while planning
+    steps = await plan(session, "peek_queue", backend_alias="plans", after="q1")
+    assert steps.keys() & {"t", "d"} == set()  # the least values are read off the indexes while planning
 
 
 @pytest.mark.asyncio

@@ -6,7 +6,11 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 import pytest_asyncio
 
-from oxpull_async.app.open_database import open_database
+from oxpull_async.db.contract import Database
+from oxpull_async.drivers.aiomysql import AiomysqlDatabase
+from oxpull_async.drivers.aiosqlite import AiosqliteDatabase
+from oxpull_async.drivers.asyncpg import AsyncpgDatabase
+from oxpull_async.drivers.url import parse_url
 from oxpull_async.store.schema import migrate
 from tests.fixtures import raw
 from tests.fixtures.servers import MakeDatabase
@@ -15,6 +19,7 @@ from tests.races.matrix import Matrix
 from tests.races.settings import SETTINGS, Setting
 from tests.races.stage import Stage
 
+DATABASES = {"postgres": AsyncpgDatabase, "mysql": AiomysqlDatabase, "sqlite": AiosqliteDatabase}
 _urls: dict[tuple[str, str], str] = {}
 
 
@@ -53,7 +58,7 @@ def url(setting: Setting, make_database: MakeDatabase) -> str:
 @pytest_asyncio.fixture
 async def stage(url: str, setting: Setting, kind: str) -> AsyncIterator[Stage]:
     """Put a caller and others on a stage with empty tables."""
-    database = open_database(_with_options(url, setting))
+    database = open_url(_with_options(url, setting))
     try:
         async with database.connection() as conn:
             await raw.empty(conn)
@@ -67,6 +72,13 @@ async def stage(url: str, setting: Setting, kind: str) -> AsyncIterator[Stage]:
         await database.close()
 
 
+def open_url(url: str) -> Database:
+    """Open a database by its URL."""
+    place = parse_url(url)
+    opened: Database = DATABASES[place.family](place)
+    return opened
+
+
 def _with_options(url: str, setting: Setting) -> str:
     if setting.family != "sqlite":
         return url
@@ -74,7 +86,7 @@ def _with_options(url: str, setting: Setting) -> str:
 
 
 async def _prepare(url: str) -> None:
-    database = open_database(url)
+    database = open_url(url)
     async with database.connection() as conn:
         await raw.stop_waiting_for_the_disk(conn)
         await migrate(conn, await database.uuid_type())

@@ -2,18 +2,22 @@
 
 import random
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 
 from oxpull_async import Oxpull
-from oxpull_async.app.task import Call
 from oxpull_async.domain.events import TaskSettled, TaskStarted
 from tests.fixtures.workers import drain, working
+
+if TYPE_CHECKING:
+    from oxpull_async.app.task import Call
 
 pytestmark = pytest.mark.asyncio
 
 
-async def test_A5_tasks_start_by_priority_then_age_then_position_in_a_bulk_call(ox: Oxpull) -> None:
+@pytest.mark.parametrize("concurrency", [1, 7])
+async def test_A5_tasks_start_by_priority_then_age_then_position_in_a_bulk_call(ox: Oxpull, concurrency: int) -> None:
     ran: list[tuple[int, float, int]] = []
 
     @ox.task
@@ -27,7 +31,7 @@ async def test_A5_tasks_start_by_priority_then_age_then_position_in_a_bulk_call(
         due = noted.using(priority=priority, run_after=now - timedelta(seconds=age))
         calls.append(due.call(priority, age, position))
     await ox.enqueue_many(calls)
-    await drain(ox, concurrency=1)
+    await drain(ox, concurrency=concurrency)
     assert ran == sorted(ran)
 
 

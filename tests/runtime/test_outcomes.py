@@ -87,11 +87,13 @@ RAISED: dict[str, Callable[[], BaseException]] = {
 async def test_whatever_a_task_raises_is_its_failure_and_not_the_workers(ox: Oxpull) -> None:
     @ox.task(max_attempts=2, backoff=[0])
     async def raises(kind: str) -> None:
-        raise RAISED[kind]()
+        error = RAISED[kind]()
+        raise error
 
     @ox.task(max_attempts=2, backoff=[0])
     def raises_in_a_thread(kind: str) -> None:
-        raise RAISED[kind]()
+        error = RAISED[kind]()
+        raise error
 
     results = await ox.enqueue_many([task.call(kind) for kind in RAISED for task in (raises, raises_in_a_thread)])
     await drain(ox)

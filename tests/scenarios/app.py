@@ -5,11 +5,20 @@ import os
 import time
 
 from oxpull_async import Oxpull, TaskContext, Worker
+from oxpull_async.runtime.reaper import Reaper
 from tests.fixtures.ledger import here
 from tests.fixtures.processes import LEASE_VARIABLE
 
 LONG = 3600.0
+
+
+async def _no_sweep(_: Reaper) -> int:
+    return 0
+
+
 Worker.grace = float(os.environ.get("OXPULL_TEST_GRACE", Worker.grace))
+if "OXPULL_TEST_NO_REAPER" in os.environ:  # to show that the scenarios notice it
+    Reaper.sweep = _no_sweep  # type: ignore[assignment,method-assign]
 ox = Oxpull(lease_seconds=float(os.environ[LEASE_VARIABLE]))
 
 

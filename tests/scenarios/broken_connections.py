@@ -1,6 +1,5 @@
 """A connection breaks between a claim's or a settle's commit and its reply, with the worker left alive."""
 
-import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -16,11 +15,14 @@ from tests.fixtures.faulty import Fault, FaultyDatabase
 from tests.fixtures.proxy import Proxy, proxied
 from tests.fixtures.waiting import Witness, until
 from tests.fixtures.workers import working
-from tests.scenarios.proof import Proof
+from tests.scenarios.proof import Proof, proof
 from tests.scenarios.stage import check_row
 
 CLAIM = {"postgres": (b"UPDATE oxpull_task AS c", b""), "mysql": (b"t.begun = NOT JSON_CONTAINS", b"COMMIT")}
-SETTLE = {"postgres": (b"AS o(id uuid, epoch bigint, status text", b""), "mysql": (b"<> 'SUCCESSFUL', 'DISCARDED'", b"COMMIT")}
+SETTLE = {
+    "postgres": (b"AS o(id uuid, epoch bigint, status text", b""),
+    "mysql": (b"<> 'SUCCESSFUL', 'DISCARDED'", b"COMMIT"),
+}
 STATEMENTS = {"claim": CLAIM, "settle": SETTLE}
 
 
@@ -46,9 +48,7 @@ async def broken_claim(url: str, *, tasks: int, lease_seconds: float = 2.0) -> B
         return figures
 
 
-async def broken_settle(
-    url: str, *, tasks: int, delivered: bool, times: int = 1, lease_seconds: float = 2.0
-) -> Broken:
+async def broken_settle(url: str, *, tasks: int, delivered: bool, times: int = 1, lease_seconds: float = 2.0) -> Broken:
     """Lose a settle, or only the reply to it: nothing runs twice, nothing is lost, and what is told is true."""
     options = {"delivered": delivered, "tasks": tasks, "times": times}
     async with _broken(url, "settle", lease_seconds=lease_seconds, **options) as scene:  # type: ignore[arg-type]
@@ -138,19 +138,19 @@ def _arm_proxy(proxy: Proxy, dialect: str, statement: str, delivered: bool, time
 
 
 PROOFS: list[Proof] = [
-    Proof(
+    proof(
         "a connection breaks between a claim's commit and its reply",
         "A1",
-        lambda url: asyncio.run(broken_claim(url, tasks=100, lease_seconds=30.0)),
+        partial(broken_claim, tasks=100, lease_seconds=30.0),
     ),
-    Proof(
+    proof(
         "a connection breaks after a settle's commit, before its reply",
         "A7",
-        lambda url: asyncio.run(broken_settle(url, tasks=100, delivered=True, times=2, lease_seconds=30.0)),
+        partial(broken_settle, tasks=100, delivered=True, times=2, lease_seconds=30.0),
     ),
-    Proof(
+    proof(
         "a connection breaks before a settle's commit",
         "A7",
-        lambda url: asyncio.run(broken_settle(url, tasks=100, delivered=False, times=2, lease_seconds=30.0)),
+        partial(broken_settle, tasks=100, delivered=False, times=2, lease_seconds=30.0),
     ),
 ]

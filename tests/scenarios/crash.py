@@ -11,7 +11,7 @@ from oxpull_async.domain.record import TaskStatus
 from tests.fixtures.ledger import check_complete
 from tests.fixtures.processes import WorkerProcess, elapsed_since
 from tests.fixtures.waiting import until
-from tests.scenarios.proof import Proof
+from tests.scenarios.proof import Proof, proof
 from tests.scenarios.stage import Stage, stage
 
 READY, RUNNING, SUCCESSFUL, LOST = TaskStatus.READY, TaskStatus.RUNNING, TaskStatus.SUCCESSFUL, TaskStatus.LOST
@@ -29,7 +29,7 @@ class TakenOver:
 
 
 async def killed_worker(
-    url: str, *, tasks: int, concurrency: int, seconds: float, lease_seconds: float = 2.0
+    url: str, *, tasks: int, concurrency: int, seconds: float, lease_seconds: float = 2.0, patience: float = 30.0
 ) -> TakenOver:
     """SIGKILL a worker in the middle of its tasks; another takes over."""
     async with stage(url, lease_seconds=lease_seconds) as scene:
@@ -43,7 +43,7 @@ async def killed_worker(
         assert interrupted, "the worker was not killed in the middle of anything"
         start = time.monotonic()
         second = scene.fleet.start(f"--concurrency={concurrency}")
-        await scene.reached(SUCCESSFUL, tasks, within=lease_seconds * 3 + tasks * seconds / concurrency + 30)
+        await scene.reached(SUCCESSFUL, tasks, within=lease_seconds * 3 + tasks * seconds / concurrency + patience)
         took = elapsed_since(start)
         rows = {row.id: row for row in await scene.records()}
         for id_, before in interrupted.items():
@@ -98,6 +98,7 @@ async def paused_worker(url: str, *, tasks: int, lease_seconds: float = 2.0) -> 
 
 async def _comes_back(scene: Stage, *, workers: int, dead: set[str]) -> None:
     """Wait until a paused worker has registered again, under another id."""
+
     async def living() -> bool:
         alive = {worker.worker_id for worker in await scene.workers() if worker.is_alive}
         return len(alive) == workers and not alive & dead
@@ -224,22 +225,18 @@ async def _deaths(url: str, name: str, max_attempts: int, lease_seconds: float) 
         return deaths
 
 
-def _at_full_size(title: str, rule: str, scenario: "partial[object]") -> Proof:
-    return Proof(title, rule, lambda url: asyncio.run(scenario(url)))
-
-
 PROOFS: list[Proof] = [
-    _at_full_size(
+    proof(
         "SIGKILL while 200 tasks of 0.2 s run at concurrency 50",
         "A2",
         partial(killed_worker, tasks=200, concurrency=50, seconds=0.2, lease_seconds=30.0),
     ),
-    _at_full_size("SIGSTOP past the lease, then SIGCONT", "A2, A4", partial(paused_worker, tasks=50, lease_seconds=10)),
-    _at_full_size("an event loop blocked for 60 s", "A2", partial(blocked_loop, seconds=60.0, lease_seconds=10.0)),
-    _at_full_size(
+    proof("SIGSTOP past the lease, then SIGCONT", "A2, A4", partial(paused_worker, tasks=50, lease_seconds=10)),
+    proof("an event loop blocked for 60 s", "A2", partial(blocked_loop, seconds=60.0, lease_seconds=10.0)),
+    proof(
         "SIGTERM with long tasks running",
         "design 4",
         partial(terminated_worker, coroutines=50, functions=10, drain_timeout=10.0, lease_seconds=30.0),
     ),
-    _at_full_size("a task that kills its process", "A3", partial(deadly_task, max_attempts=3, lease_seconds=3.0)),
+    proof("a task that kills its process", "A3", partial(deadly_task, max_attempts=3, lease_seconds=3.0)),
 ]

@@ -1,13 +1,12 @@
 """A11: tasks that do not stop after their timeout: the timeout is recorded, the siblings unharmed, the process ends."""
 
-import asyncio
 from dataclasses import dataclass
 from functools import partial
 
 from oxpull_async.domain.errors import TaskTimeout
 from oxpull_async.domain.record import TaskRecord, TaskStatus
 from oxpull_async.runtime.recycler import EXIT_CODE
-from tests.scenarios.proof import Proof
+from tests.scenarios.proof import Proof, proof
 from tests.scenarios.stage import Stage, stage
 
 LONG = 3600.0
@@ -70,14 +69,14 @@ def _check_timed_out(row: TaskRecord) -> None:
 
 
 PROOFS: list[Proof] = [
-    Proof(
+    proof(
         "a function that ignores its deadline",
         "A11",
-        lambda url: asyncio.run(partial(stuck_function, siblings=50, sibling_seconds=20.0, grace=10.0)(url)),
+        partial(stuck_function, siblings=50, sibling_seconds=20.0, grace=10.0),
     ),
-    Proof(
+    proof(
         "a coroutine with a timeout that blocks the loop for good",
         "A11",
-        lambda url: asyncio.run(partial(stuck_loop, siblings=50, grace=10.0, drain_timeout=10.0)(url)),
+        partial(stuck_loop, siblings=50, grace=10.0, drain_timeout=10.0),
     ),
 ]

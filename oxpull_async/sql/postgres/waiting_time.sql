@@ -1,5 +1,5 @@
 -- waiting_time: for how many seconds the oldest due row has been ready, and how many running rows have no living worker.
--- The recursion steps through the ready index by queue and rank, so its cost is not per row.
+-- The recursions step through the ready index by queue and rank and through the lease index by worker, not by row.
 WITH RECURSIVE oldest(queue_name, "rank", available_at) AS (
     (SELECT t.queue_name, t."rank", t.available_at FROM oxpull_task t
       WHERE t.backend_alias = :backend_alias::text AND t.due = 1
@@ -12,8 +12,14 @@ WITH RECURSIVE oldest(queue_name, "rank", available_at) AS (
          WHERE t.backend_alias = :backend_alias::text AND t.due = 1
            AND (t.queue_name, t."rank") > (o.queue_name, o."rank")
          ORDER BY t.queue_name, t."rank", t.available_at LIMIT 1) AS n
+), holder(id) AS (
+    (SELECT t.leased_by FROM oxpull_task t WHERE t.leased_by IS NOT NULL ORDER BY t.leased_by LIMIT 1)
+    UNION ALL
+    SELECT (SELECT t.leased_by FROM oxpull_task t WHERE t.leased_by > h.id ORDER BY t.leased_by LIMIT 1)
+      FROM holder h WHERE h.id IS NOT NULL
 )
 SELECT (SELECT EXTRACT(EPOCH FROM :now - min(o.available_at))::float8 FROM oldest o),
-       (SELECT count(*) FROM oxpull_task t
-         WHERE t.leased_by IS NOT NULL AND t.status = 'RUNNING'
-           AND NOT EXISTS (SELECT 1 FROM oxpull_worker w WHERE w.id = t.leased_by AND NOT w.dead))
+       (SELECT COALESCE(sum((SELECT count(*) FROM oxpull_task t
+                              WHERE t.leased_by = h.id AND t.status || '' = 'RUNNING')), 0)::bigint
+          FROM holder h
+         WHERE NOT EXISTS (SELECT 1 FROM oxpull_worker w WHERE w.id = h.id AND NOT w.dead))

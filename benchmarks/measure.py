@@ -1,0 +1,81 @@
+"""Run workloads several times and keep every sample, with all that is needed to judge them later."""
+
+import os
+import platform
+import sqlite3
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from statistics import median
+from typing import Any
+
+from benchmarks.workload import Bench, Scale, Workload
+from oxpull_async import Oxpull
+from oxpull_async.errors import UsageError
+
+PACKAGES = ("oxpull-async", "asyncpg", "aiomysql", "aiosqlite", "msgspec", "anyio")
+SERVER = {"postgres": "SHOW server_version", "mysql": "SELECT version()", "sqlite": "SELECT sqlite_version()"}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The samples of one workload, in the order in which they were taken."""
+
+    name: str
+    unit: str
+    samples: list[float]
+
+    @property
+    def median(self) -> float:
+        """The sample in the middle."""
+        return median(self.samples)
+
+
+async def measure(url: str, scale: Scale, workloads: Iterable[Workload]) -> AsyncIterator[Measured]:
+    """Measure workloads one after the other on a database that holds no tasks.
+
+    Raises: UsageError where it holds some: they would be measured as well, and removed.
+    """
+    async with Oxpull(url) as ox:
+        await ox.migrate()
+        await require_empty(ox)
+        bench = Bench(ox, url, scale)
+        for workload in workloads:
+            samples = []
+            for _ in range(scale.repeats):
+                samples.append(await workload.run(bench))
+                await bench.empty()
+            yield Measured(workload.name, workload.unit, samples)
+
+
+async def require_empty(ox: Oxpull) -> None:
+    async with ox.transaction() as tx:
+        [[count]] = await tx.fetch("SELECT count(*) FROM oxpull_task")
+    if count:
+        raise UsageError(f"{ox.database.label} holds {count} task(s): benchmarks need a database of their own")
+
+
+async def circumstances(url: str, scale: Scale) -> dict[str, Any]:
+    """Say on what and with which settings is measured."""
+    async with Oxpull(url) as ox, ox.transaction() as tx:
+        [[server]] = await tx.fetch(SERVER[ox.database.dialect.name])
+        database = ox.database.label
+    return {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "database": database,
+        "server": str(server),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cpus": os.cpu_count(),
+        "packages": {name: found for name in PACKAGES if (found := installed(name))},
+        "sqlite_library": sqlite3.sqlite_version,
+        "scale": asdict(scale),
+    }
+
+
+def installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,56 @@
+"""What a workload is, and what it is given to work with."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from oxpull_async import Oxpull, Task
+
+PATH = "benchmarks.app.nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How much is measured, and how often."""
+
+    repeats: int = 5
+    single: int = 2_000
+    callers: int = 50
+    bulk: int = 10_000
+    drained: int = 20_000
+    pick_ups: int = 200
+    other_rows: int = 100_000
+    claims: int = 20
+
+    @classmethod
+    def quick(cls) -> "Scale":
+        """Give a tenth of it, for a first look."""
+        return cls(3, 300, 50, 2_000, 4_000, 30, 10_000, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A database that holds no tasks, open and migrated."""
+
+    ox: Oxpull
+    url: str
+    scale: Scale
+
+    @property
+    def task(self) -> Task[..., object]:
+        """Name the task that does nothing."""
+        return self.ox.remote(PATH)
+
+    async def empty(self) -> None:
+        """Remove every task and queue of the benchmark."""
+        async with self.ox.transaction() as tx:
+            for table in ("oxpull_task", "oxpull_queue"):
+                await tx.execute(f"DELETE FROM {table}")
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """Something to measure; `run` gives one sample and starts on an empty database each time."""
+
+    name: str
+    unit: str
+    run: Callable[[Bench], Awaitable[float]]

@@ -1,0 +1,1 @@
+"""Query plans: what the hot statements read does not grow with what has ended or is not due yet."""

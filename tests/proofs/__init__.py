@@ -1,0 +1,1 @@
+"""Run every promise at full size and write what came out."""
