@@ -44,7 +44,8 @@ class Declarations:
 
         Options: `queue_name`, `priority` (-100..100), `max_attempts` (1..32767), `timeout` (seconds or timedelta),
         `backoff` (Exponential, list of seconds or callable over the attempt's number), `retry_on`, `fail_on`
-        (exception classes), `takes_context` (the function takes a TaskContext first), `unique` (True or Unique(…)).
+        (exception classes), `takes_context` (the function takes a TaskContext first), `unique` (True or Unique(…)),
+        `running_lock` (True or RunningLock(…)).
 
         Raises: InvalidTask for a value out of range, TypeError for an unknown option.
         """

@@ -126,6 +126,10 @@ class Oxpull(Declarations, Operations):
         """Call `callback` with the queue's name at every enqueue here; returns what ends that."""
         return self.wakeups.subscribe(callback)
 
+    async def announce(self, queue_name: str) -> None:
+        """Wake the workers here and elsewhere; "" says that any queue may have changed."""
+        await self.wakeups.announce(queue_name)
+
     def result_of(self, record: TaskRecord) -> TaskResult[Any]:
         """Return the handle for a record that was read already."""
         task = self.tasks.get(record.task_path)

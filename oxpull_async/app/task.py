@@ -13,6 +13,7 @@ from oxpull_async.domain.durations import Duration
 from oxpull_async.domain.errors import InvalidTask
 from oxpull_async.domain.key_functions import check_key_function
 from oxpull_async.domain.retry import Backoff, RetryPolicy, checked_backoff
+from oxpull_async.domain.running_lock import RunningLock, declared_lock
 from oxpull_async.domain.settings import Settings, refuse_unknown
 from oxpull_async.domain.signatures import POSITIONAL
 from oxpull_async.domain.task import (
@@ -42,6 +43,7 @@ class CallKeywords(TypedDict, total=False):
     max_attempts: int
     timeout: Duration | None
     unique: bool | Unique
+    running_lock: bool | RunningLock
 
 
 class PolicyKeywords(TypedDict, total=False):
@@ -60,6 +62,7 @@ class TaskKeywords(PolicyKeywords, total=False):
     max_attempts: int
     timeout: Duration | None
     unique: bool | Unique
+    running_lock: bool | RunningLock
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ class Task[**P, R]:
         """Return a copy with other options for the calls made through it.
 
         `priority` is -100..100, `run_after` an aware datetime, `timeout` seconds or timedelta (None: no limit),
-        `unique` True, a Unique(…), or False, which switches it off.
+        `unique` True, a Unique(…) or False, `running_lock` True, a RunningLock(…) or False.
 
         Raises: InvalidTask for a value out of range, TypeError for an unknown option.
         """
@@ -194,13 +197,19 @@ def declared_options(settings: Settings, path: str, keywords: CallKeywords) -> T
 
 def check_options(options: TaskOptions, path: str, body: Body | None) -> None:
     """Raise InvalidTask where options do not go together, or not with the task's parameters."""
-    rule = options.unique
-    if rule is None:
-        return
-    if rule.wait is not None and options.run_after is not None:
+    rule, lock = options.unique, options.running_lock
+    if rule is not None and rule.wait is not None and options.run_after is not None:
         raise InvalidTask(f'{path}: run_after is what on_duplicate="debounce" sets; with run_after, use "replace"')
-    if rule.key is not None:
-        check_key_function(rule.key, None if body is None else body.codec.signature, path)
+    signature = None if body is None else body.codec.signature
+    if rule is not None and rule.key is not None:
+        check_key_function(rule.key, signature, path)
+    if lock is not None and lock.key is not None:
+        check_key_function(lock.key, signature, lock_place(path))
+
+
+def lock_place(path: str) -> str:
+    """Return how errors name the running lock of a task."""
+    return f"{path}, running_lock"
 
 
 def _changed_options(options: TaskOptions, changes: CallKeywords, settings: Settings) -> TaskOptions:
@@ -218,6 +227,8 @@ def _changed_options(options: TaskOptions, changes: CallKeywords, settings: Sett
                 checked[name] = checked_max_attempts(value)
             case "unique":
                 checked[name] = declared_rule(value, default_ttl=settings.unique_ttl)
+            case "running_lock":
+                checked[name] = declared_lock(value)
             case _:
                 checked[name] = checked_timeout(value)
     return replace(options, **checked)

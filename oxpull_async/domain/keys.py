@@ -36,5 +36,13 @@ def custom_key(backend_alias: str, task_path: str, queue_name: str, text: str) -
     return _hash([backend_alias, task_path, queue_name, text])
 
 
+def lock_key(backend_alias: str, name: str, of: "JsonValue") -> str:
+    """Hash what a running lock is about: its name or the task's path, and the arguments or a function's text of them.
+
+    Empty text stands for everything under the name.
+    """
+    return _hash([backend_alias, "lock", name, of])
+
+
 def _hash(parts: "list[JsonValue]") -> str:
     return hashlib.sha256(canonical_json(parts).encode("ascii")).hexdigest()

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Literal
 
 from oxpull_async.domain.errors import InvalidTask
+from oxpull_async.domain.key_functions import checked_key
 
 MOST_SLOTS = 32_767
 MAX_NAME = 255
@@ -22,11 +23,12 @@ class OnConflict(StrEnum):
 class RunningLock:
     """At most `limit` attempts with one key run at once, over all workers.
 
-    `key`: a function of the task's arguments that returns text (default: all arguments). `name` shares one lock between
-    tasks; with a name and no key, everything under that name is one lock. `on_conflict`: "wait" parks the task until a
-    slot is free, "discard" ends its first attempt.
+    `key`: a function of the arguments as they were passed that returns text (default: all arguments as they are
+    stored). `name` stands in the place of the task's path, so that tasks share a lock; a name without a key is one lock
+    for everything under that name. `on_conflict`: "wait" parks the task until a slot is free, "discard" ends a task
+    that has not been attempted yet.
 
-    Raises: InvalidTask for a value out of range.
+    Raises: InvalidTask for a value out of range, or a key that is no plain function.
     """
 
     key: Callable[..., str] | None = None
@@ -39,8 +41,22 @@ class RunningLock:
             raise InvalidTask(f"running lock: limit={self.limit!r} must be a whole number from 1 to {MOST_SLOTS}")
         if self.on_conflict not in tuple(OnConflict):
             raise InvalidTask(f"running lock: on_conflict={self.on_conflict!r} must be wait or discard")
-        if self.name is not None and not 0 < len(self.name) <= MAX_NAME:
+        if self.name is not None and not (isinstance(self.name, str) and 0 < len(self.name) <= MAX_NAME):
             raise InvalidTask(f"running lock: name={self.name!r} must be text of 1 to {MAX_NAME} characters")
+        if self.key is not None:
+            checked_key(self.key)
+
+
+def declared_lock(running_lock: object) -> RunningLock | None:
+    """Return the lock that `running_lock=` declares: True is `RunningLock()`, False is none.
+
+    Raises: InvalidTask for anything else.
+    """
+    if isinstance(running_lock, bool):
+        return RunningLock() if running_lock else None
+    if isinstance(running_lock, RunningLock):
+        return running_lock
+    raise InvalidTask(f"running_lock={running_lock!r} must be True, False or RunningLock(…)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,5 +49,8 @@ class Host(Protocol):
         Returns what ends that.
         """
 
+    async def announce(self, queue_name: str) -> None:
+        """Wake the workers here and elsewhere: something of this queue, or of any for "", may be claimed."""
+
     def result_of(self, record: TaskRecord) -> Any:
         """Return the user's handle for a record."""

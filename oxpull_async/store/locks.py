@@ -1,4 +1,4 @@
-"""Running locks: admitted inside the claim, handed on inside the transaction that ends the holder's attempt.
+"""Running locks: taken in the claim, handed on in the transaction that ends the attempt.
 
 A running row is its own slot, so nothing has to be freed: a key's slots are counted from the rows. The key's lock row
 serialises whoever takes, parks and hands on.
@@ -16,7 +16,10 @@ PARK_AT_ONCE = 1000
 
 
 async def admit_locked(conn: Connection, candidates: Sequence[LockCandidate]) -> Admission:
-    """Decide which locked candidates may start; the caller has locked their rows and leases those admitted."""
+    """Decide which candidates with running locks may start.
+
+    The caller has locked their rows and leases those admitted.
+    """
     if not candidates:
         return Admission()
     keys = sorted({candidate.lock_key for candidate in candidates})
@@ -26,10 +29,12 @@ async def admit_locked(conn: Connection, candidates: Sequence[LockCandidate]) ->
 
 
 async def turn_away(conn: Connection, admission: Admission, *, may_be_more: bool) -> int:
-    """Park or end the candidates that were not admitted, after those admitted have been leased; returns how many.
+    """Park or end the candidates that were not admitted; returns how many.
 
-    Where there `may_be_more` due rows behind the candidates, those of full keys park too, so that none stands in front.
+    Those admitted have been leased. Where there `may_be_more` due rows behind the candidates, those of full keys park
+    too, so that none stands in front.
     """
+    turned_away = len(admission.parked)
     if admission.parked:
         ids = [row.task_id for row in admission.parked]
         for key, held in sorted(admission.full.items()) if may_be_more else ():
@@ -41,8 +46,8 @@ async def turn_away(conn: Connection, admission: Admission, *, may_be_more: bool
         holders = {row[0]: row for row in await conn.fetch("taken_slots", keys=json.dumps(keys))}
         refused = [row for row in admission.discarded if row.lock_key in holders]
         rows = [{"id": wire_id(row.task_id), "error": _taken(row, holders[row.lock_key])} for row in refused]
-        await conn.execute("refuse_tasks", tasks=json.dumps(rows))
-    return len(admission.parked) + len(admission.discarded)
+        turned_away += await conn.execute("refuse_tasks", tasks=json.dumps(rows))
+    return turned_away
 
 
 async def lock_keys(conn: Connection, keys: Sequence[str]) -> None:
@@ -54,7 +59,7 @@ async def lock_keys(conn: Connection, keys: Sequence[str]) -> None:
 
 
 async def hand_over(conn: Connection, keys: Sequence[str]) -> int:
-    """Make the best waiter of every queue ready for each slot that was freed; returns how many.
+    """Make the best waiter of every queue ready for each freed slot; returns how many.
 
     `keys` names a key once per slot. Nothing is reserved: the slot is taken at the claim, and whoever comes late
     parks again.
@@ -70,7 +75,7 @@ async def hand_over(conn: Connection, keys: Sequence[str]) -> int:
 
 
 async def hand_over_idle(conn: Connection, limit: int) -> int:
-    """Wake waiters of keys that have a free slot and nothing ready; returns how many. Finds what no mark asked for."""
+    """Wake waiters of keys that have free slots and nothing ready; returns how many."""
     async with conn.transaction():
         idle = await conn.fetch("find_idle_locks", limit=limit)
         return await hand_over(conn, [key for key, free in idle for _ in range(min(free, PARK_AT_ONCE))])
@@ -82,10 +87,12 @@ async def _find_waiters(conn: Connection, freed: Mapping[str, int]) -> list[Task
         rows = [{"lock_key": key, "free": count} for key, count in sorted(freed.items())]
         return [task_id(row[0]) for row in await conn.fetch("find_waiters", freed=json.dumps(rows))]
     waiters: list[TaskId] = []
-    for key, alias, queue_name, held in await conn.fetch("waiting_places", keys=json.dumps(sorted(freed))):
-        place = {"lock_key": key, "backend_alias": alias, "queue_name": queue_name}
-        rows_of_place = await conn.fetch("find_waiters", **place, held=held, free=freed[key])
-        waiters += [task_id(row[0]) for row in rows_of_place]
+    for key, held, first in await conn.fetch("waiting_places", keys=json.dumps(sorted(freed))):
+        place = first
+        while place is not None:
+            best = await conn.fetch("find_waiters", lock_key=key, place=place, held=held, free=freed[key])
+            waiters += [task_id(row[0]) for row in best]
+            [[place]] = await conn.fetch("next_place", lock_key=key, place=place)
     return waiters
 
 

@@ -6,9 +6,11 @@ import oxpull_async
 SURFACE: dict[str, list[str]] = {
     "oxpull_async": [
         "Call",
+        "Explanation",
         "Exponential",
         "Oxpull",
         "Retry",
+        "RunningLock",
         "Snooze",
         "Task",
         "TaskContext",

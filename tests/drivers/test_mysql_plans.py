@@ -168,7 +168,7 @@ async def test_running_rows_are_found_by_their_worker(
     ("name", "values"),
     [
         ("find_parkable", {"lock_key": "k", "held": 1, "limit": 1000}),
-        ("find_waiters", {"lock_key": "k", "backend_alias": "plans", "queue_name": "q1", "held": 0, "free": 1}),
+        ("find_waiters", {"lock_key": "k", "place": "5 plansq1", "held": 0, "free": 1}),
         ("taken_slots", {"keys": '["k", "l"]'}),
     ],
 )
@@ -181,10 +181,12 @@ async def test_rows_of_a_running_lock_are_found_in_their_order(
 
 
 @pytest.mark.asyncio
-async def test_the_queues_of_waiters_are_stepped_through_and_tried_one_by_one(session: OwnSession) -> None:
+async def test_the_places_of_waiters_are_gone_to_directly(session: OwnSession) -> None:
     steps = await plan(session, "waiting_places", keys='["k", "l"]')
-    assert "Using index for group-by" in steps["p"]["Extra"]
     assert [(steps[name]["key"], steps[name]["type"]) for name in ("t", "h")] == [("oxpull_task_lock", "ref")] * 2
+    assert "filesort" not in (steps["t"]["Extra"] or "")
+    steps = await plan(session, "next_place", lock_key="k", place="5 plansq1")
+    assert "t" not in steps  # read off the index while planning
 
 
 @pytest.mark.asyncio

@@ -1,7 +1,6 @@
 """The caller whose transaction an enqueue joins: on a connection of its own driver, or on Django's."""
 
 import asyncio
-import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -45,11 +44,13 @@ class Joined(Caller):
     def __init__(self, database: Database, setting: Setting, raw: Any) -> None:
         self._database = database
         self._setting = setting
+        self._is_open = False
         self.raw = raw
 
     async def begin(self) -> None:
         for sql in self._setting.begin or ():
             await execute(self.raw, sql)
+            self._is_open = True
 
     async def do[T](self, operation: Callable[[Connection], Awaitable[T]]) -> T:
         if self._setting.begin is None:
@@ -58,7 +59,8 @@ class Joined(Caller):
         return await operation(await self._database.join(self.raw))
 
     async def end(self, *, commit: bool) -> None:
-        if self._setting.begin is not None:
+        if self._is_open:
+            self._is_open = False
             await execute(self.raw, "COMMIT" if commit else "ROLLBACK")
 
 
@@ -159,8 +161,3 @@ async def execute(raw: Any, sql: str) -> list[Any]:
     async with raw.cursor() as cursor:
         await cursor.execute(sql)
         return list(await cursor.fetchall())
-
-
-def is_busy(error: BaseException | None) -> bool:
-    """Whether SQLite itself turned somebody away."""
-    return isinstance(error, sqlite3.OperationalError)

@@ -88,7 +88,6 @@ def _with_options(url: str, setting: Setting) -> str:
 async def _prepare(url: str) -> None:
     database = open_url(url)
     async with database.connection() as conn:
-        await raw.stop_waiting_for_the_disk(conn)
         await migrate(conn, await database.uuid_type())
         await conn.run_script("CREATE TABLE race_marker (n integer)")
     await database.close()

@@ -34,14 +34,14 @@ def _postgres(level: str) -> Setting:
     return Setting(f"pg-{level}", "postgres", (f"BEGIN ISOLATION LEVEL {LEVELS[level]}",), django=django)
 
 
-def _mysql(level: str, *session: str, suffix: str = "") -> Setting:
-    impatient = ("SET SESSION innodb_lock_wait_timeout = 1", *session)
+def _mysql(level: str, *variables: str, suffix: str = "") -> Setting:
+    session = f"SET SESSION {', '.join(('innodb_lock_wait_timeout = 1', *variables))}"
     return Setting(
         f"my-{level}{suffix}",
         "mysql",
         ("BEGIN",),
-        (f"SET SESSION TRANSACTION ISOLATION LEVEL {LEVELS[level]}", *impatient),
-        {"isolation_level": LEVELS[level].lower(), "init_command": "; ".join(impatient)},
+        (f"SET SESSION TRANSACTION ISOLATION LEVEL {LEVELS[level]}", session),
+        {"isolation_level": LEVELS[level].lower(), "init_command": session},
     )
 
 
@@ -51,13 +51,12 @@ def _sqlite(journal: str, mode: str) -> Setting:
     )
 
 
-SNAPSHOT_ISOLATION = "SET SESSION innodb_snapshot_isolation = ON"
 SETTINGS = [
     Setting("pg-none", "postgres", None, django={}),
     *map(_postgres, LEVELS),
     Setting("my-none", "mysql", None, django={}),
     *map(_mysql, LEVELS),
-    _mysql("rr", SNAPSHOT_ISOLATION, suffix="-si"),
+    _mysql("rr", "innodb_snapshot_isolation = ON", suffix="-si"),
     Setting("wal-none", "sqlite", None, django={}),
     _sqlite("wal", "immediate"),
     _sqlite("wal", "deferred"),

@@ -14,7 +14,7 @@ from oxpull_async.domain.unique import Unique, UniqueRule
 from oxpull_async.domain.unique_plan import UniqueCall
 from oxpull_async.store import operate
 from oxpull_async.store.unique import UniqueAnswer, enqueue_unique
-from tests.fixtures import make, raw
+from tests.fixtures import make
 from tests.fixtures.waiting import until
 from tests.races.callers import Caller, execute
 from tests.races.settings import Setting
@@ -53,6 +53,7 @@ class Stage:
     here: Caller
     database: Database
     watcher: Any
+    marks: int = 0
 
     async def beside[T](self, operation: Callable[[Connection], Awaitable[T]]) -> T:
         """Do something on another connection, and commit it."""
@@ -67,13 +68,15 @@ class Stage:
         self, operation: Callable[[Connection], Awaitable[T]], *, commit: bool = True
     ) -> AsyncIterator[T]:
         """Do something in another transaction that is open for the block."""
-        async with self.database.connection() as conn:
-            await conn.run_script({"sqlite": "BEGIN IMMEDIATE"}.get(conn.dialect.name, "BEGIN"))
-            try:
-                done = await operation(_Inside(conn))
-                yield done
-            finally:
-                await conn.run_script("COMMIT" if commit else "ROLLBACK")
+        try:
+            async with self.database.connection() as conn, conn.transaction():
+                yield await operation(conn)
+                if not commit:
+                    raise _Regret
+        except _Regret:
+            pass
+        except LockTimeout as late:
+            raise OtherWaitsError from late
 
     async def waiting(self, coroutine: Coroutine[Any, Any, UniqueAnswer]) -> "asyncio.Task[UniqueAnswer]":
         """Start something, and return when it waits for a lock, or has not waited."""
@@ -94,7 +97,7 @@ class Stage:
         """Open the caller's transaction and let its snapshot begin."""
         await self.here.begin()
         if self.setting.family != "sqlite" and self.setting.begin:
-            await self.here.do(lambda conn: conn.run_script("INSERT INTO race_marker (n) VALUES (1)"))
+            await self._mark()
         await self.here.do(lambda conn: conn.fetch("installation"))
 
     async def enqueue(self) -> UniqueAnswer:
@@ -124,37 +127,22 @@ class Stage:
         if not race.transaction_survived:
             await self.here.end(commit=False)
             return "lost"
-        await self.here.do(lambda conn: conn.run_script("INSERT INTO race_marker (n) VALUES (2)"))
+        await self._mark()
         await self.here.end(commit=True)
-        wanted = 1 if self.setting.family == "sqlite" else 2
-        assert len(await execute(self.watcher, "SELECT n FROM race_marker")) == wanted
+        assert len(await execute(self.watcher, "SELECT n FROM race_marker")) == self.marks
         return "usable"
+
+    async def _mark(self) -> None:
+        """Write something else in the caller's transaction."""
+        await self.here.do(lambda conn: conn.run_script("INSERT INTO race_marker (n) VALUES (1)"))
+        self.marks += 1
 
     async def _waits(self, sql: str, task: "asyncio.Task[UniqueAnswer]") -> bool:
         return task.done() or bool(await execute(self.watcher, sql))
 
 
-class _Inside:
-    """A connection inside a transaction that the test opened by hand; blocks of the store are savepoints in it."""
-
-    def __init__(self, conn: Connection) -> None:
-        self._conn = conn
-        self._depth = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._conn, name)
-
-    @property
-    def in_transaction(self) -> bool:
-        return True
-
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[None]:
-        self._depth += 1
-        await self._conn.run_script(f"SAVEPOINT test_{self._depth}")
-        yield
-        await self._conn.run_script(f"RELEASE SAVEPOINT test_{self._depth}")
-        self._depth -= 1
+class _Regret(Exception):
+    pass
 
 
 async def stored(stage: Stage) -> TaskId:
@@ -187,8 +175,3 @@ async def deleted(stage: Stage) -> None:
 async def retried(conn: Connection, id_: TaskId) -> int:
     """Let an operator retry a task."""
     return await operate.retry(conn, [id_], include_discarded=False)
-
-
-__all__ = [
-    "OtherWaitsError", "Stage", "call", "claimed", "deleted", "enqueue", "raw", "retried", "settled", "stored",
-]  # fmt: skip

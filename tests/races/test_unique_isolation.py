@@ -3,6 +3,7 @@
 import pytest
 
 from tests.races.callers import execute
+from tests.races.expected import expected
 from tests.races.interleavings import INTERLEAVINGS
 from tests.races.matrix import Matrix
 from tests.races.stage import KEY, OtherWaitsError, Stage
@@ -21,4 +22,5 @@ async def test_every_interleaving_comes_to_what_the_page_says(
         outcome = "others wait"
     await stage.here.end(commit=True)
     matrix.note(name, stage.setting.name, kind, outcome)
+    assert outcome == expected(name, stage.setting.name)
     assert len(await execute(stage.watcher, LIVE)) <= 1

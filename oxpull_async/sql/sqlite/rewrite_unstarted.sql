@@ -1,7 +1,6 @@
 -- rewrite_unstarted: give tasks that have not started new arguments; returns the ids of those that were rewritten.
--- A `wait` moves run_after to that many seconds from now, never past `max_wait` seconds after the first enqueue; one
--- beyond the calendar leaves available_at NULL, and so is refused. What is compared stands in the list, else few rows
--- in the statistics make the planner read the whole table.
+-- A `wait` moves run_after to then, never past `max_wait` after the first enqueue; beyond the calendar available_at is
+-- NULL, and so refused. What is compared stands in the list, else statistics of few rows have the whole table read.
 UPDATE oxpull_task AS t INDEXED BY sqlite_autoindex_oxpull_task_1
    SET args = n.args, kwargs = n.kwargs, priority = n.priority, "rank" = -n.priority, run_after = n.run_after,
        available_at = CASE WHEN n.wait IS NULL THEN COALESCE(n.run_after, t.enqueued_at) ELSE n.run_after END,
