@@ -278,4 +278,4 @@ async def test_migrating_again_changes_nothing(conn: Connection) -> None:
 def test_no_statement_is_missing() -> None:
     folder = Path(oxpull_async.__file__).parent / "sql"
     names = {kind: {path.stem for path in (folder / kind).glob("*.sql")} for kind in ("postgres", "mysql")}
-    assert names["postgres"] - names["mysql"] == {"notify"}
+    assert names["postgres"] - names["mysql"] == {"notify", "peek"}
