@@ -28,6 +28,7 @@ __all__ = ["DjangoConnection"]
 
 _DIALECTS = {"postgresql": POSTGRES, "mysql": MYSQL, "sqlite": SQLITE}
 _PACKET_SHARE = 4
+_USUAL_TIMEOUT = 5.0
 _UUID_SORTS = (10, 11, 5)
 
 
@@ -179,8 +180,14 @@ def _translated(django: BaseDatabaseWrapper) -> Generator[BaseDatabaseWrapper]:
 
 
 def _scene(django: BaseDatabaseWrapper, *, connected: bool, waited: float) -> Scene:
-    in_transaction = django.in_atomic_block or not django.autocommit
-    return Scene(django.vendor, connected, in_transaction, savepoint=any(django.savepoint_ids), waited=waited)
+    return Scene(
+        django.vendor,
+        connected,
+        in_transaction=django.in_atomic_block or not django.autocommit,
+        savepoint=any(django.savepoint_ids),
+        waited=waited,
+        patience=float(django.settings_dict["OPTIONS"].get("timeout", _USUAL_TIMEOUT)),
+    )
 
 
 @contextmanager

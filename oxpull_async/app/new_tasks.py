@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import uuid_utils
 
-from oxpull_async.app.task import Call, lock_place
+from oxpull_async.app.task import Call
 from oxpull_async.domain.errors import InvalidTask, UsageError
 from oxpull_async.domain.key_functions import key_text
 from oxpull_async.domain.keys import custom_key, lock_key, stored_key
 from oxpull_async.domain.record import NewTask
-from oxpull_async.domain.running_lock import RunningLock
+from oxpull_async.domain.running_lock import RunningLock, lock_place
 from oxpull_async.domain.task import checked_queue
 from oxpull_async.domain.unique import OnDuplicate, UniqueRule
 from oxpull_async.domain.values import JsonValue, encode_normalised, normalise_call

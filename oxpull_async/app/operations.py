@@ -12,12 +12,14 @@ from oxpull_async.app.wakeups import Wakeups
 from oxpull_async.db.contract import Connection, Database
 from oxpull_async.domain.durations import Duration, seconds
 from oxpull_async.domain.errors import TaskResultDoesNotExist, UsageError
+from oxpull_async.domain.explanation import Explanation
 from oxpull_async.domain.record import TaskId, TaskStatus
 from oxpull_async.domain.settings import Settings
 from oxpull_async.domain.task import checked_queue
 from oxpull_async.runtime.repeat import repeat
-from oxpull_async.store import health, operate, queues
+from oxpull_async.store import clean, health, operate, queues
 from oxpull_async.store.enqueue import notify
+from oxpull_async.store.explain import explain_task
 from oxpull_async.store.queues import QueueStats
 
 PRUNABLE = (TaskStatus.SUCCESSFUL, TaskStatus.DISCARDED, TaskStatus.FAILED, TaskStatus.LOST)
@@ -125,6 +127,17 @@ class Operations:
 
         return await self.operate(look)
 
+    async def explain(self, id_: str) -> Explanation:
+        """Say whether a worker may claim a task now, and if not, everything that keeps it.
+
+        Raises: TaskResultDoesNotExist when there is no such task.
+        """
+        checked, alias = checked_id(id_), self.settings.alias
+        explanation = await self.operate(lambda c: explain_task(c, alias, checked))
+        if explanation is None:
+            raise TaskResultDoesNotExist(f"no task has the id {checked}")
+        return explanation
+
     async def prune(
         self,
         older_than: Duration = timedelta(days=7),
@@ -149,7 +162,17 @@ class Operations:
                 progress(report)
             after = step.after
             if after is None:
+                await self._clean(batch_size, dry_run=dry_run)
                 return report
+
+    async def _clean(self, batch_size: int, *, dry_run: bool) -> None:
+        """Remove stale unique keys and idle running locks in steps of `batch_size`."""
+        key: str | None = ""
+        while key is not None:
+            step = await self.operate(lambda c, key=key: clean.clean_keys(c, key, batch_size, dry_run=dry_run))  # type: ignore[misc]
+            key = step.after
+        while not dry_run and await self.operate(lambda c: clean.clean_locks(c, batch_size)) == batch_size:
+            pass
 
     async def wake(self, queue_name: str) -> None:
         """Wake the workers of a queue ("": of all), by the commit where a transaction is open here."""

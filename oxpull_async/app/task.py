@@ -13,7 +13,7 @@ from oxpull_async.domain.durations import Duration
 from oxpull_async.domain.errors import InvalidTask
 from oxpull_async.domain.key_functions import check_key_function
 from oxpull_async.domain.retry import Backoff, RetryPolicy, checked_backoff
-from oxpull_async.domain.running_lock import RunningLock, declared_lock
+from oxpull_async.domain.running_lock import RunningLock, declared_lock, lock_place
 from oxpull_async.domain.settings import Settings, refuse_unknown
 from oxpull_async.domain.signatures import POSITIONAL
 from oxpull_async.domain.task import (
@@ -205,11 +205,6 @@ def check_options(options: TaskOptions, path: str, body: Body | None) -> None:
         check_key_function(rule.key, signature, path)
     if lock is not None and lock.key is not None:
         check_key_function(lock.key, signature, lock_place(path))
-
-
-def lock_place(path: str) -> str:
-    """Return how errors name the running lock of a task."""
-    return f"{path}, running_lock"
 
 
 def _changed_options(options: TaskOptions, changes: CallKeywords, settings: Settings) -> TaskOptions:

@@ -3,38 +3,78 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from oxpull_async.domain.record import TaskId, TaskRecord, TaskStatus, WorkerId
+from oxpull_async.domain.running_lock import OnConflict
+
+NAMED_HOLDERS = 10
+
+
+class ReasonKind(StrEnum):
+    """The condition of the claim that a task does not meet."""
+
+    FINISHED = "finished"
+    RUNNING = "running"
+    FOLLOW_UP = "follow_up"
+    EDGES = "edges"
+    LOCK = "lock"
+    SCHEDULED = "scheduled"
+    PAUSED = "paused"
+    NO_WORKER = "no_worker"
+    LEASE = "lease"
+    UNKNOWN_TASK = "unknown_task"
+    BUSY = "busy"
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One thing that keeps a task from being claimed; fields that say nothing here are None."""
+    """One thing that keeps a task from being claimed, as a sentence and in parts.
 
-    kind: str
+    `task_id`, `attempt` and `worker_id` are what it waits for (when it runs: its own), since and until when, where
+    that is known. `lock_key` is the stored key of its running lock.
+    """
+
+    kind: ReasonKind
     text: str
     task_id: TaskId | None = None
     attempt: int | None = None
     worker_id: WorkerId | None = None
     since: datetime | None = None
     until: datetime | None = None
+    lock_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Whether a worker may claim the task now, and if not, why."""
+    """Whether a worker may claim a task now; if not, everything that keeps it from that."""
 
     runnable: bool
     reasons: tuple[Reason, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LivingWorker:
-    """A worker whose lease is good, as far as it matters for one task."""
+class WorkerFacts:
+    """A worker, as far as it matters for one task; `queues` is None where it serves all."""
 
     worker_id: WorkerId
     queues: tuple[str, ...] | None
+    is_alive: bool
     unknown_tasks: tuple[str, ...]
+    concurrency: int
+    running: int
+    renewed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LockFacts:
+    """A task's running lock: how many slots other tasks hold, and some of these."""
+
+    key: str
+    limit: int
+    on_conflict: OnConflict
+    taken: int
+    holders: Sequence[TaskRecord]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,81 +84,126 @@ class Facts:
     record: TaskRecord
     is_due: bool
     is_paused: bool
-    workers: Sequence[LivingWorker]
-    lock_holders: Sequence[TaskRecord]
-    lock_limit: int | None
-    key_holder: TaskRecord | None
+    workers: Sequence[WorkerFacts]
+    lock: LockFacts | None = None
+    key_holder: TaskRecord | None = None
 
 
 def explain(facts: Facts) -> Explanation:
-    """Say why a task does not run, every reason at once; a task that may be claimed now has none."""
-    record = facts.record
-    if record.status.is_finished:
-        return _only(Reason("finished", f"it has ended: {record.status}", since=record.finished_at))
-    if record.status is TaskStatus.RUNNING:
-        return _only(_running(record))
-    reasons = [*_waiting(facts), *_scheduled(facts), *_paused(facts), *_unserved(facts)]
+    """Say why a task does not run, every reason at once; one that may be claimed has none."""
+    if facts.record.status.is_finished:
+        reasons = [_finished(facts.record)]
+    elif facts.record.status is TaskStatus.RUNNING:
+        reasons = [_running(facts)]
+    else:
+        reasons = [*_waiting(facts), *_locked(facts), *_scheduled(facts), *_paused(facts), *_unserved(facts)]
     return Explanation(not reasons, tuple(reasons))
 
 
-def _only(reason: Reason) -> Explanation:
-    return Explanation(runnable=False, reasons=(reason,))
+def _finished(record: TaskRecord) -> Reason:
+    last = f" ({record.errors[-1].exception_class_path})" if record.errors else ""
+    is_retried = record.status in {TaskStatus.FAILED, TaskStatus.LOST}
+    hint = f"; `oxpull retry {record.id}` runs it again" if is_retried else ""
+    error = "" if record.status is TaskStatus.SUCCESSFUL else last
+    return Reason(ReasonKind.FINISHED, f"it has ended {record.status}{error}{hint}", since=record.finished_at)
 
 
-def _running(record: TaskRecord) -> Reason:
-    asked = "; a cancel was requested" if record.cancel_requested else ""
-    text = f"attempt {record.attempts} of {record.max_attempts} runs now{asked}"
-    return Reason("running", text, record.id, record.attempts, record.leased_by, record.last_attempted_at)
+def _running(facts: Facts) -> Reason:
+    record = facts.record
+    is_held = any(worker.is_alive and worker.worker_id == record.leased_by for worker in facts.workers)
+    text = f"attempt {record.attempts} of {record.max_attempts} runs on worker {record.leased_by}"
+    text += _since(record.last_attempted_at) + ("; it was asked to stop" if record.cancel_requested else "")
+    text += "" if is_held else "; that worker fell silent, and a living one will take the task over"
+    return _about(ReasonKind.RUNNING, text, record)
 
 
 def _waiting(facts: Facts) -> list[Reason]:
+    """Name what a WAITING task waits for; the running lock has its own say."""
     record, holder = facts.record, facts.key_holder
-    if record.waiting_for == "follow_up":
-        who = "a task that is gone" if holder is None else f"task {holder.id} ({holder.status}) to end"
-        return [_about("follow_up", f"it waits for {who}, whose unique key it shares", holder)]
-    taken = facts.lock_limit is not None and len(facts.lock_holders) >= facts.lock_limit
-    if record.waiting_for == "lock" or taken:
-        return _lock_reasons(facts)
-    if record.status is TaskStatus.WAITING:
-        return [Reason("waiting", f"it waits for {record.waiting_for}")]
-    return []
+    if record.waiting_for == "lock" or record.status is not TaskStatus.WAITING:
+        return []
+    if record.waiting_for != "follow_up":
+        return [Reason(ReasonKind.EDGES, f"it waits for its {record.waiting_for}")]
+    if holder is None or holder.status.is_finished:
+        end = "is gone" if holder is None else f"({holder.id}) has ended {holder.status}"
+        text = f"the task that it follows {end}; a worker will make it ready"
+    else:
+        text = f"it follows task {holder.id} ({holder.status}), which holds the unique key that both have"
+    return [_about(ReasonKind.FOLLOW_UP, text, holder)]
 
 
-def _lock_reasons(facts: Facts) -> list[Reason]:
-    if not facts.lock_holders:
-        return [
-            Reason("lock", "it waits for its running lock, which is free: the next hand-over or reconciler wakes it")
-        ]
-    limit = f"its running lock (limit {facts.lock_limit}) is held by"
+def _locked(facts: Facts) -> list[Reason]:
+    lock = facts.lock
+    is_parked = facts.record.waiting_for == "lock"
+    if lock is None or not (is_parked or lock.taken >= lock.limit):
+        return []
+    if lock.taken < lock.limit:
+        text = "it waits for its running lock, which has a free place; a worker will make it ready"
+        return [Reason(ReasonKind.LOCK, text, lock_key=lock.key)]
+    ends = not is_parked and lock.on_conflict is OnConflict.DISCARD and facts.record.attempts == 0
+    then = '; it will be discarded, as on_conflict="discard" says' if ends else ""
     return [
-        _about("lock", f"{limit} task {holder.id}, attempt {holder.attempts}", holder) for holder in facts.lock_holders
+        _about(
+            ReasonKind.LOCK,
+            f"its running lock {lock.key[:12]}… ({lock.taken} of {lock.limit} taken) is held by task {holder.id}, "
+            f"attempt {holder.attempts}, on worker {holder.leased_by}{_since(holder.last_attempted_at)}{then}",
+            holder,
+            lock.key,
+        )
+        for holder in lock.holders
     ]
 
 
 def _scheduled(facts: Facts) -> list[Reason]:
-    if facts.is_due or facts.record.status is TaskStatus.WAITING:
+    record = facts.record
+    if facts.is_due:
         return []
-    due = facts.record.available_at
-    why = "after a failed attempt" if facts.record.attempts else "as it was asked for"
-    return [Reason("scheduled", f"it is due at {due:%Y-%m-%d %H:%M:%S} UTC, {why}", until=due)]
+    if record.available_at == record.run_after and not record.attempts:
+        why = "as its enqueue asked"
+    elif record.errors:
+        why = f"because attempt {record.errors[-1].attempt} failed ({record.errors[-1].exception_class_path})"
+    else:
+        why = "as its last attempt asked"
+    text = f"it is due at {_when(record.available_at)}, {why}"
+    return [Reason(ReasonKind.SCHEDULED, text, until=record.available_at)]
 
 
 def _paused(facts: Facts) -> list[Reason]:
     name = facts.record.queue_name
-    return [Reason("paused", f"queue {name!r} is paused: `oxpull resume {name}`")] if facts.is_paused else []
+    text = f"queue {name!r} is paused; `oxpull resume {name}` lets it run"
+    return [Reason(ReasonKind.PAUSED, text)] if facts.is_paused else []
 
 
 def _unserved(facts: Facts) -> list[Reason]:
     name, path = facts.record.queue_name, facts.record.task_path
     serving = [worker for worker in facts.workers if worker.queues is None or name in worker.queues]
+    living = [worker for worker in serving if worker.is_alive]
+    able = [worker for worker in living if path not in worker.unknown_tasks]
     if not serving:
-        return [Reason("no_worker", f"no living worker serves queue {name!r}")]
-    if all(path in worker.unknown_tasks for worker in serving):
-        return [Reason("unknown_task", f"no living worker of queue {name!r} knows the task {path}")]
+        return [Reason(ReasonKind.NO_WORKER, f"no worker serves queue {name!r}")]
+    if not living:
+        last = max(serving, key=lambda worker: worker.renewed_at)
+        text = f"no living worker serves queue {name!r}: {last.worker_id} fell silent{_since(last.renewed_at)}"
+        return [Reason(ReasonKind.LEASE, text, worker_id=last.worker_id, since=last.renewed_at)]
+    if not able:
+        text = f"no living worker of queue {name!r} finds the task {path}: is its module imported there?"
+        return [Reason(ReasonKind.UNKNOWN_TASK, text, worker_id=living[0].worker_id)]
+    if all(worker.running >= worker.concurrency for worker in able):
+        places = sum(worker.concurrency for worker in able)
+        return [Reason(ReasonKind.BUSY, f"all {places} places of the workers of queue {name!r} are taken")]
     return []
 
 
-def _about(kind: str, text: str, holder: TaskRecord | None) -> Reason:
-    if holder is None:
+def _about(kind: ReasonKind, text: str, task: TaskRecord | None, lock_key: str | None = None) -> Reason:
+    if task is None:
         return Reason(kind, text)
-    return Reason(kind, text, holder.id, holder.attempts or None, holder.leased_by, holder.last_attempted_at)
+    attempt = task.attempts or None
+    return Reason(kind, text, task.id, attempt, task.leased_by, task.last_attempted_at, lock_key=lock_key)
+
+
+def _since(moment: datetime | None) -> str:
+    return "" if moment is None else f" since {_when(moment)}"
+
+
+def _when(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

@@ -37,9 +37,10 @@ def custom_key(backend_alias: str, task_path: str, queue_name: str, text: str) -
 
 
 def lock_key(backend_alias: str, name: str, of: "JsonValue") -> str:
-    """Hash what a running lock is about: its name or the task's path, and the arguments or a function's text of them.
+    """Hash what a running lock is about.
 
-    Empty text stands for everything under the name.
+    That is its name or the task's path, and the arguments or a function's text of them; empty text stands for
+    everything under the name.
     """
     return _hash([backend_alias, "lock", name, of])
 

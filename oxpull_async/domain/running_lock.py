@@ -41,7 +41,7 @@ class RunningLock:
             raise InvalidTask(f"running lock: limit={self.limit!r} must be a whole number from 1 to {MOST_SLOTS}")
         if self.on_conflict not in tuple(OnConflict):
             raise InvalidTask(f"running lock: on_conflict={self.on_conflict!r} must be wait or discard")
-        if self.name is not None and not (isinstance(self.name, str) and 0 < len(self.name) <= MAX_NAME):
+        if self.name is not None and (type(self.name) is not str or not 0 < len(self.name) <= MAX_NAME):
             raise InvalidTask(f"running lock: name={self.name!r} must be text of 1 to {MAX_NAME} characters")
         if self.key is not None:
             checked_key(self.key)
@@ -59,9 +59,17 @@ def declared_lock(running_lock: object) -> RunningLock | None:
     raise InvalidTask(f"running_lock={running_lock!r} must be True, False or RunningLock(…)")
 
 
+def lock_place(path: str) -> str:
+    """Return how errors name the running lock of a task."""
+    return f"{path}, running_lock"
+
+
 @dataclass(frozen=True, slots=True)
 class LockCandidate:
-    """A due row with a running lock, as the claim sees it; `attempts` is how many were made before."""
+    """A due row with a running lock, as the claim sees it.
+
+    `attempts` is how many were made before.
+    """
 
     task_id: str
     lock_key: str
@@ -72,7 +80,10 @@ class LockCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """Which candidates may start, which park, and which end; `full` counts the slots held of keys where some parked."""
+    """Which candidates may start, which park, and which end.
+
+    `full` counts the slots held of keys where some parked.
+    """
 
     admitted: tuple[LockCandidate, ...] = ()
     parked: tuple[LockCandidate, ...] = ()

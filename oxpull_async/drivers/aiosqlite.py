@@ -24,7 +24,7 @@ from oxpull_async.drivers.dialects import SQLITE
 from oxpull_async.drivers.pool import LoopPools, PoolConfig
 from oxpull_async.drivers.session import Session, Speech
 from oxpull_async.drivers.sqlalchemy import unwrap
-from oxpull_async.drivers.sqlite_errors import translate, unavailable
+from oxpull_async.drivers.sqlite_errors import Wait, translate, unavailable
 from oxpull_async.drivers.sqlite_file import (
     MEMORY,
     Answer,
@@ -58,6 +58,7 @@ class AiosqliteSession(Session):
         self.left = False
         self.seen_version: int | None = None
         self.sent_at = 0.0
+        self.patience = settings.patience
         self._writer = _turn_of(settings.path)
 
     @property
@@ -106,8 +107,8 @@ class AiosqliteSession(Session):
 
     def translate(self, error: Exception) -> Exception:
         """Return the class of `domain.errors` for a library error, or the error itself."""
-        waited = time.monotonic() - self.sent_at
-        translated = translate(error, self.settings.path, in_transaction=self.in_transaction, waited=waited)
+        wait = Wait(time.monotonic() - self.sent_at, self.patience)
+        translated = translate(error, self.settings.path, in_transaction=self.in_transaction, wait=wait)
         if isinstance(translated, DatabaseUnavailable):
             self.broken = True  # the file may be another one by now: open it anew
         return translated
@@ -122,6 +123,7 @@ class AiosqliteSession(Session):
                 "the joined connection has no transaction open and commits each statement by itself: "
                 "execute BEGIN IMMEDIATE on it first"
             )
+        self.patience = (await self.guard(self._answer("PRAGMA busy_timeout", ()))).rows[0][0] / 1000
 
     async def file_changed(self) -> bool:
         """Say whether another connection has committed since the last call; True at the first."""

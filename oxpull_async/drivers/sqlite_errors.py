@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from oxpull_async.domain.errors import (
@@ -14,6 +15,7 @@ from oxpull_async.domain.errors import (
 )
 
 _PRIMARY = 0xFF
+_ALMOST = 0.9
 _WAITED_FOR = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _REFUSED = frozenset({sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG})
 _OUT_OF_REACH: Mapping[int, str] = MappingProxyType(
@@ -35,11 +37,21 @@ _IN_TROUBLE: Mapping[int, str] = MappingProxyType(
 _MISSING = ("no such table: oxpull_", "no such table: main.oxpull_", "no such column: ", "has no column named ")
 
 
-def translate(error: Exception, file: str, *, in_transaction: bool, waited: float) -> Exception:
-    """Return the class of `domain.errors` for a library error, or the error itself.
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """How many seconds a command took, and for how many its connection waits for other writers."""
 
-    `waited`: how many seconds the command took.
-    """
+    seconds: float
+    patience: float
+
+    @property
+    def was_had(self) -> bool:
+        """Whether SQLite waited: a transaction that has read before it writes is refused at once."""
+        return self.seconds >= _ALMOST * self.patience > 0
+
+
+def translate(error: Exception, file: str, *, in_transaction: bool, wait: Wait) -> Exception:
+    """Return the class of `domain.errors` for a library error, or the error itself."""
     if isinstance(error, OverflowError | UnicodeEncodeError):
         return DataRefused(f"SQLite cannot hold a value: {error}")
     if isinstance(error, ValueError) and "connection" in str(error).lower():
@@ -47,7 +59,7 @@ def translate(error: Exception, file: str, *, in_transaction: bool, waited: floa
     if not isinstance(error, sqlite3.Error):
         return error
     if primary_code(error) in _WAITED_FOR:
-        return _lock_timeout(error, file, in_transaction=in_transaction, waited=waited)
+        return _lock_timeout(error, file, in_transaction=in_transaction, wait=wait)
     return _by_code(error, file) or _by_message(error, file)
 
 
@@ -82,24 +94,25 @@ def _by_code(error: sqlite3.Error, file: str) -> Exception | None:
     return None
 
 
-def _lock_timeout(error: sqlite3.Error, file: str, *, in_transaction: bool, waited: float) -> LockTimeout:
+def _lock_timeout(error: sqlite3.Error, file: str, *, in_transaction: bool, wait: Wait) -> LockTimeout:
     stale = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_BUSY_SNAPSHOT
+    refused = in_transaction and not wait.was_had
     if stale:
         reason = (
             "refused without waiting, since another connection wrote after this transaction had begun to read: roll "
             "back, and BEGIN IMMEDIATE"
         )
-    elif in_transaction:
+    elif refused:
         reason = (
-            f"given up after {waited:.2f} s. Another connection is writing, and a transaction that has read before it "
-            "writes is refused without waiting: BEGIN IMMEDIATE waits for busy_timeout"
+            "refused without waiting, since another connection writes and this transaction had begun to read: roll "
+            "back, and BEGIN IMMEDIATE"
         )
     else:
         reason = (
-            f"given up after {waited:.2f} s. Another connection was writing for longer than busy_timeout: keep writing "
-            "transactions short"
+            f"given up after {wait.seconds:.2f} s. Another connection was writing for longer than busy_timeout: keep "
+            "writing transactions short"
         )
-    return LockTimeout(f"{file}: {error}; {reason}", transaction_survived=in_transaction and not stale)
+    return LockTimeout(f"{file}: {error}; {reason}", transaction_survived=in_transaction and not (stale or refused))
 
 
 def _by_message(error: sqlite3.Error, file: str) -> Exception:

@@ -1,6 +1,7 @@
 """Follow-ups: the one task per key that waits for the key's holder to end, then runs with the newest arguments."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -44,7 +45,9 @@ async def what_hangs_on(conn: Connection, ids: Sequence[TaskId]) -> Hanging:
     """Return what must be looked at when these tasks end."""
     rows = await conn.fetch("keys_of_tasks", ids=_ids(ids))
     keys = {task_id(row[0]): row[1] for row in rows if row[1] is not None}
-    return Hanging(keys, tuple(sorted({row[2] for row in rows if row[2] is not None})))
+    due = Counter(row[2] for row in rows if row[2] is not None and row[3])
+    locks = {row[2] for row in rows if row[2] is not None}
+    return Hanging(keys, tuple(sorted(key for key in locks for _ in range(max(1, due[key])))))
 
 
 async def follow_ends(conn: Connection, keys: Mapping[TaskId, str], free: set[str]) -> None:
@@ -74,4 +77,4 @@ async def recheck(conn: Connection, limit: int) -> int:
 
 
 def _ids(ids: Sequence[TaskId]) -> str:
-    return json.dumps(sorted(wire_id(id_) for id_ in ids))
+    return json.dumps(sorted({wire_id(id_) for id_ in ids}))

@@ -30,7 +30,8 @@ class _UndoneError(Exception):
 async def racing(conn: Connection) -> AsyncIterator[None]:
     """Let an enqueue in an open transaction count whole or not at all.
 
-    What stops it is a race. Outside of a transaction errors pass as they are: who began can repeat. Raises: UniqueEnqueueRace.
+    What stops it is a race. Outside of a transaction errors pass as they are: who began can repeat.
+    Raises: UniqueEnqueueRace.
     """
     if not conn.in_transaction:
         yield
@@ -180,7 +181,11 @@ def _survived(stopped: Exception, level: str | None) -> bool:
 def _cause(stopped: Exception, level: str | None) -> str:
     if isinstance(stopped, LockTimeout):
         return f"another transaction was in the way ({stopped})"
-    if isinstance(stopped, Conflict) and not stopped.transaction_survived and level in (_REPEATABLE_READ, _SERIALIZABLE):
+    if (
+        isinstance(stopped, Conflict)
+        and not stopped.transaction_survived
+        and level in (_REPEATABLE_READ, _SERIALIZABLE)
+    ):
         return f"another transaction took the key or changed its task after the snapshot of this one began ({stopped})"
     if isinstance(stopped, Conflict):
         return f"the database ended this enqueue to break a deadlock or conflict ({stopped})"

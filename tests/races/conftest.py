@@ -1,7 +1,7 @@
 """A stage for each setting and kind of caller, on emptied tables; the matrix of outcomes is printed at the end."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 import pytest_asyncio
@@ -10,7 +10,7 @@ from oxpull_async.db.contract import Database
 from oxpull_async.drivers.aiomysql import AiomysqlDatabase
 from oxpull_async.drivers.aiosqlite import AiosqliteDatabase
 from oxpull_async.drivers.asyncpg import AsyncpgDatabase
-from oxpull_async.drivers.url import parse_url
+from oxpull_async.drivers.url import DatabaseUrl, parse_url
 from oxpull_async.store.schema import migrate
 from tests.fixtures import raw
 from tests.fixtures.servers import MakeDatabase
@@ -19,7 +19,11 @@ from tests.races.matrix import Matrix
 from tests.races.settings import SETTINGS, Setting
 from tests.races.stage import Stage
 
-DATABASES = {"postgres": AsyncpgDatabase, "mysql": AiomysqlDatabase, "sqlite": AiosqliteDatabase}
+DATABASES: dict[str, Callable[[DatabaseUrl], Database]] = {
+    "postgres": AsyncpgDatabase,
+    "mysql": AiomysqlDatabase,
+    "sqlite": AiosqliteDatabase,
+}
 _urls: dict[tuple[str, str], str] = {}
 
 
@@ -51,7 +55,7 @@ def url(setting: Setting, make_database: MakeDatabase) -> str:
     if place not in _urls:
         made = make_database(setting.family)
         _urls[place] = made
-        asyncio.run(_prepare(_with_options(made, setting)))
+        asyncio.run(prepare(_with_options(made, setting)))
     return _urls[place]
 
 
@@ -75,8 +79,7 @@ async def stage(url: str, setting: Setting, kind: str) -> AsyncIterator[Stage]:
 def open_url(url: str) -> Database:
     """Open a database by its URL."""
     place = parse_url(url)
-    opened: Database = DATABASES[place.family](place)
-    return opened
+    return DATABASES[place.family](place)
 
 
 def _with_options(url: str, setting: Setting) -> str:
@@ -85,7 +88,8 @@ def _with_options(url: str, setting: Setting) -> str:
     return f"{url}?busy_timeout={BUSY_SECONDS}&synchronous=off&journal_mode={setting.journal}"
 
 
-async def _prepare(url: str) -> None:
+async def prepare(url: str) -> None:
+    """Make the tables of a new database."""
     database = open_url(url)
     async with database.connection() as conn:
         await migrate(conn, await database.uuid_type())

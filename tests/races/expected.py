@@ -27,7 +27,8 @@ EXPECTED: dict[str, dict[str, str]] = {
     },
     "holder is being claimed": {
         READY: SERVERS.replace("my-ser ", ""),
-        "race, usable": "my-ser wal-deferred",
+        "race, usable": "my-ser",
+        "race, lost": "wal-deferred",
         "waits in vain": "wal-none delete-none",
         "others wait": ONE_WRITER,
     },
@@ -39,6 +40,11 @@ EXPECTED: dict[str, dict[str, str]] = {
     "holder is deleted after the snapshot": {
         "created": f"{CURRENT} my-rr my-ser",
         "race, usable": PG_SNAPSHOT,
+        **STALE,
+    },
+    "holder is superseded after the snapshot": {
+        READY: f"{CURRENT} my-ser",
+        "race, usable": f"{PG_SNAPSHOT} my-rr",
         **STALE,
     },
     "key is taken after the snapshot": {

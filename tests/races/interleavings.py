@@ -62,6 +62,14 @@ async def holder_is_deleted_after_the_snapshot(stage: Stage) -> str:
     return await stage.outcome(stage.enqueue())
 
 
+async def holder_is_superseded_after_the_snapshot(stage: Stage) -> str:
+    await stored(stage)
+    await stage.begin()
+    await settled(stage)
+    await stored(stage)
+    return await stage.outcome(stage.enqueue())
+
+
 async def key_is_taken_after_the_snapshot(stage: Stage) -> str:
     await stage.begin()
     await stored(stage)
@@ -137,6 +145,7 @@ INTERLEAVINGS: dict[str, Interleaving] = {
         holder_is_being_claimed,
         holder_settles_after_the_snapshot,
         holder_is_deleted_after_the_snapshot,
+        holder_is_superseded_after_the_snapshot,
         key_is_taken_after_the_snapshot,
         settled_holder_is_as_the_snapshot_says,
         settled_holder_is_replaced_after_the_snapshot,

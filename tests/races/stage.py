@@ -15,6 +15,7 @@ from oxpull_async.domain.unique_plan import UniqueCall
 from oxpull_async.store import operate
 from oxpull_async.store.unique import UniqueAnswer, enqueue_unique
 from tests.fixtures import make
+from tests.fixtures.raw import taken_back
 from tests.fixtures.waiting import until
 from tests.races.callers import Caller, execute
 from tests.races.settings import Setting
@@ -69,12 +70,10 @@ class Stage:
     ) -> AsyncIterator[T]:
         """Do something in another transaction that is open for the block."""
         try:
-            async with self.database.connection() as conn, conn.transaction():
-                yield await operation(conn)
-                if not commit:
-                    raise _Regret
-        except _Regret:
-            pass
+            async with self.database.connection() as conn:
+                block = conn.transaction() if commit else taken_back(conn)
+                async with block:
+                    yield await operation(conn)
         except LockTimeout as late:
             raise OtherWaitsError from late
 
@@ -139,10 +138,6 @@ class Stage:
 
     async def _waits(self, sql: str, task: "asyncio.Task[UniqueAnswer]") -> bool:
         return task.done() or bool(await execute(self.watcher, sql))
-
-
-class _Regret(Exception):
-    pass
 
 
 async def stored(stage: Stage) -> TaskId:

@@ -1,4 +1,4 @@
--- rewrite_unstarted: give tasks that have not started new arguments; returns the ids of those that were rewritten.
+-- rewrite_unstarted: give tasks that have not started new arguments; matches those that were rewritten.
 -- A `wait` moves run_after to that many seconds from now, never past `max_wait` seconds after the first enqueue.
 UPDATE oxpull_task AS t
    SET args = n.args::jsonb, kwargs = n.kwargs::jsonb, priority = n.priority, "rank" = -n.priority,
@@ -16,4 +16,3 @@ UPDATE oxpull_task AS t
      COALESCE(LEAST(:now + make_interval(secs => n.wait), u.first_at + make_interval(secs => n.max_wait)),
               n.run_after AT TIME ZONE 'UTC'))) AS d(run_after)
  WHERE t.id = n.id AND t.status IN ('READY', 'WAITING') AND t.attempts = 0
-RETURNING t.id::text

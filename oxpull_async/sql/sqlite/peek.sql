@@ -17,4 +17,5 @@ SELECT due.queue_name, NULL AS due_in, NULL AS meets_locks
 UNION ALL
 SELECT NULL, (SELECT (julianday(t.available_at) - julianday(:now)) * 86400.0
                 FROM oxpull_task t WHERE t.due = 0 ORDER BY t.available_at LIMIT 1),
-       EXISTS (SELECT 1 FROM oxpull_task t WHERE t.lock_key IS NOT NULL AND t.due = 1)
+       EXISTS (SELECT 1 FROM oxpull_task AS t INDEXED BY oxpull_task_lock_ready
+                WHERE t.lock_key IS NOT NULL AND t.due = 1)

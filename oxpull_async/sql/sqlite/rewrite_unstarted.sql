@@ -1,4 +1,4 @@
--- rewrite_unstarted: give tasks that have not started new arguments; returns the ids of those that were rewritten.
+-- rewrite_unstarted: give tasks that have not started new arguments; matches those that were rewritten.
 -- A `wait` moves run_after to then, never past `max_wait` after the first enqueue; beyond the calendar available_at is
 -- NULL, and so refused. What is compared stands in the list, else statistics of few rows have the whole table read.
 UPDATE oxpull_task AS t INDEXED BY sqlite_autoindex_oxpull_task_1
@@ -29,4 +29,3 @@ UPDATE oxpull_task AS t INDEXED BY sqlite_autoindex_oxpull_task_1
               FROM timed AS d)
         SELECT * FROM rewritten) AS n
  WHERE t.id = n.id AND t.status IN (n.ready, n.waiting) AND t.attempts = n.attempts
-RETURNING id
