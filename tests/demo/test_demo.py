@@ -18,6 +18,7 @@ import pytest
 from oxpull_async import Oxpull
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.store.results import TaskFilter
+from tests.fixtures.servers import MakeDatabase
 
 DEMO = (sys.executable, "-m", "oxpull_async.demo")
 FILES, LIMIT_SECONDS = 30, 50
@@ -139,13 +140,17 @@ async def test_the_demo_touches_nothing_else_on_sqlite(tmp_path: Path, sources: 
 
 
 @pytest.mark.asyncio
-async def test_the_demo_touches_nothing_else_on_postgresql(tmp_path: Path, sources: Path, postgres_url: str) -> None:
-    await check_on_a_users_database(tmp_path, sources, postgres_url)
+async def test_the_demo_touches_nothing_else_on_postgresql(
+    tmp_path: Path, sources: Path, make_database: MakeDatabase
+) -> None:
+    await check_on_a_users_database(tmp_path, sources, make_database("postgres"))
 
 
 @pytest.mark.asyncio
-async def test_the_demo_touches_nothing_else_on_mariadb(tmp_path: Path, sources: Path, mysql_url: str) -> None:
-    await check_on_a_users_database(tmp_path, sources, mysql_url)
+async def test_the_demo_touches_nothing_else_on_mariadb(
+    tmp_path: Path, sources: Path, make_database: MakeDatabase
+) -> None:
+    await check_on_a_users_database(tmp_path, sources, make_database("mysql"))
 
 
 def test_a_demo_that_is_stopped_leaves_neither_rows_nor_workers(tmp_path: Path, sources: Path, sqlite_url: str) -> None:

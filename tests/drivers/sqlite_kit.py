@@ -57,9 +57,9 @@ async def begin_running(conn: Connection, sql: str) -> asyncio.Task[None]:
     return task
 
 
-def threads_left() -> list[threading.Thread]:
-    """Return the threads that do not end by themselves soon."""
-    others = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
+def threads_left(before: set[threading.Thread]) -> list[threading.Thread]:
+    """Return the threads that have come since `before` and do not end by themselves soon."""
+    others = [thread for thread in threading.enumerate() if thread not in before]
     for thread in others:
         thread.join(5)
     return [thread for thread in others if thread.is_alive()]

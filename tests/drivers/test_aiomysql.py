@@ -108,8 +108,8 @@ async def test_a_database_without_tables_says_how_to_make_them(make_database: Ma
 @pytest.mark.asyncio
 async def test_a_missing_table_of_the_user_is_no_missing_migration(database: AiomysqlDatabase) -> None:
     async with database.connection() as conn:
-        with pytest.raises(DatabaseTrouble, match="orders") as caught:
-            await conn.run_script("SELECT * FROM orders")
+        with pytest.raises(DatabaseTrouble, match="nobodys_orders") as caught:
+            await conn.run_script("SELECT * FROM nobodys_orders")
     assert not isinstance(caught.value, NotMigrated)
 
 

@@ -100,6 +100,7 @@ async def test_processes_that_migrate_a_new_file_at_once_all_succeed(sqlite_url:
 
 def test_loops_that_come_and_go_leave_no_threads(sqlite_url: str) -> None:
     database = open_url(sqlite_url)
+    before = set(threading.enumerate())
 
     async def use() -> None:
         await migrate(database)
@@ -107,13 +108,14 @@ def test_loops_that_come_and_go_leave_no_threads(sqlite_url: str) -> None:
 
     for _ in range(10):
         asyncio.run(use())
-    assert threads_left() == []
+    assert threads_left(before) == []
 
 
 @pytest.mark.parametrize("sql", [ENDLESS, WRITE], ids=["it runs", "it waits for the file"])
 def test_a_loop_that_ends_under_a_command_leaves_no_thread_and_no_lock(sqlite_url: str, sql: str) -> None:
     database = open_url(sqlite_url, busy_timeout=60)
     asyncio.run(migrate(database))
+    before = set(threading.enumerate())
 
     async def hold(lent: asyncio.Future[asyncio.Task[None]]) -> None:
         async with database.connection() as conn:
@@ -128,7 +130,7 @@ def test_a_loop_that_ends_under_a_command_leaves_no_thread_and_no_lock(sqlite_ur
 
     with foreign_writer(database) if sql == WRITE else nullcontext():
         assert asyncio.run(leave()).cancelled()
-        assert threads_left() == []
+        assert threads_left(before) == []
     asyncio.run(migrate(database))
 
 
