@@ -29,7 +29,7 @@ _READS = ("select", "values", "pragma", "show")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command of a statement that has several, and how many of the statement's values are its own."""
+    """One command of a statement that has several, and how many of the values are its own."""
 
     sql: str
     marks: int
@@ -37,7 +37,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One SQL text with its parameters in the order the driver binds them; `steps` is empty for a single command."""
+    """One SQL text with its parameters in the order the driver binds them.
+
+    `steps` is empty for a single command.
+    """
 
     name: str
     sql: str

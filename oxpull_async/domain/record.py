@@ -191,7 +191,7 @@ def wire_instant(moment: datetime | None) -> str | None:
 
 
 def new_record(task: NewTask, enqueued_at: Any, available_at: Any) -> TaskRecord:
-    """Return the record of a task that was just stored; the instants are as the driver gives them."""
+    """Return the record of a task just stored; the instants are as the driver gives them."""
     ready = task.waiting_for is None
     available = instant(available_at)
     return TaskRecord(

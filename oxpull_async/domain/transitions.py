@@ -54,7 +54,9 @@ TABLE: tuple[Transition, ...] = (
     Transition(WAITING, Move.HAND_OVER, READY, "if it waits for the lock; the slot is taken at the claim"),
     Transition(WAITING, Move.FOLLOW, READY, "if it is the key's follow-up, which becomes the holder"),
     Transition(READY, Move.REWRITE, READY, "if it has not started"),
-    Transition(WAITING, Move.REWRITE, READY, "if it has not started and waits for its lock; a follow-up goes on waiting"),
+    Transition(
+        WAITING, Move.REWRITE, READY, "if it has not started and waits for its lock; a follow-up goes on waiting"
+    ),
     Transition(RUNNING, Move.SUCCEED, SUCCESSFUL, "the return value is stored"),
     Transition(RUNNING, Move.FAIL, FAILED, "the error is appended"),
     Transition(RUNNING, Move.RETRY_LATER, READY, "the error is appended; due after the delay"),

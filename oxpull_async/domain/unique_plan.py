@@ -57,13 +57,15 @@ class Seat:
 class KeyPlan:
     """What to write for one key, and which task answers each position.
 
-    `taken_from` is whom the key is taken from (None: nobody held a lock row); `promoted` says that the follow-up
-    becomes the holder first; `refused` is the position of a call that raises.
+    `taken_from` is whom the key is taken from (None: nobody held a lock row), `former` answers the calls that met that
+    task before; `promoted` says that the follow-up becomes the holder first; `refused` is the position of a call that
+    raises.
     """
 
     key: str
     holder: Seat
     follow_up: Seat | None
+    former: Seat
     taken_from: TaskId | None
     promoted: bool
     answers: dict[int, str]
@@ -92,7 +94,8 @@ class _State:
     def __init__(self, found: Found | None) -> None:
         self._found = found
         self._view = found.state if found else None
-        self._holder = Seat(found.holder if found else None, None, None)
+        self._former = Seat(found.holder if found else None, None, None)
+        self._holder = self._former
         self._follow_up = Seat(found.follow_up, None, None) if found and found.follow_up_id else None
         self._taken = False
         self._promoted = False
@@ -115,6 +118,7 @@ class _State:
         """Carry a verdict out in the plan; returns which seat answers the call."""
         match verdict:
             case Verdict.TAKE_OVER:
+                self._answers = dict.fromkeys(self._answers, "former")
                 self._holder, self._follow_up = Seat(None, call.position, call), None
                 self._view, self._taken = Holder(TaskStatus.READY, 0, is_expired=False, has_follow_up=False), True
             case Verdict.UPDATE_HOLDER:
@@ -140,4 +144,6 @@ class _State:
     def plan(self, key: str, calls: tuple[UniqueCall, ...]) -> KeyPlan:
         """Return what the calls so far came to."""
         old = self._found.holder_id if self._found and self._taken else None
-        return KeyPlan(key, self._holder, self._follow_up, old, self._promoted, self._answers, self._refused, calls)
+        return KeyPlan(
+            key, self._holder, self._follow_up, self._former, old, self._promoted, self._answers, self._refused, calls
+        )

@@ -47,7 +47,7 @@ class PlainCursor(aiomysql.Cursor):  # type: ignore[misc]
 
     @property
     def matched(self) -> int:
-        """How many rows an UPDATE matched, also where the connection's owner had changed rows counted instead."""
+        """How many rows an UPDATE matched, also where the owner had changed rows counted."""
         said = _MATCHED.search(getattr(self._result, "message", None) or b"")
         return int(said[1]) if said else int(self.rowcount)
 

@@ -50,7 +50,7 @@ class Host(Protocol):
         """
 
     async def announce(self, queue_name: str) -> None:
-        """Wake the workers here and elsewhere: something of this queue, or of any for "", may be claimed."""
+        """Wake the workers here and elsewhere: this queue, or for "" any, may have changed."""
 
     def result_of(self, record: TaskRecord) -> Any:
         """Return the user's handle for a record."""

@@ -9,14 +9,14 @@ from oxpull_async.store.follow_ups import lock_free_keys
 
 @dataclass(frozen=True, slots=True)
 class CleanedKeys:
-    """One step: how many stale keys were removed (or found, in a dry run), and after which key the next step starts."""
+    """One step: how many stale keys went (a dry run: were found), and where the next starts."""
 
     removed: int
     after: str | None
 
 
 async def clean_keys(conn: Connection, after: str, limit: int, *, dry_run: bool) -> CleanedKeys:
-    """Look at the next lock rows of unique keys, and remove the stale ones that nobody has locked."""
+    """Look at the next unique keys, and remove the stale ones that nobody has locked."""
     rows = await conn.fetch("scan_keys", after=after, limit=limit)
     stale = [row[0] for row in rows if row[1]]
     last = rows[-1][0] if len(rows) == limit else None

@@ -1,4 +1,7 @@
-"""Follow-ups: the one task per key that waits for the key's holder to end, then runs with the newest arguments."""
+"""Follow-ups: the one task per key that waits for the key's holder to end.
+
+Then it runs, with the newest arguments.
+"""
 
 import json
 from collections import Counter
@@ -10,7 +13,7 @@ from oxpull_async.domain.record import TaskId, task_id, wire_id
 
 
 async def release_follow_ups(conn: Connection, keys: Sequence[str]) -> list[TaskId]:
-    """Make the follow-ups of locked keys ready whose holders have ended, and the holders of their keys.
+    """Make follow-ups whose holders have ended ready, and the holders of their keys.
 
     The caller has locked the keys. Returns the ids of the tasks that became ready.
     """
@@ -35,7 +38,7 @@ async def lock_free_keys(conn: Connection, keys: Sequence[str]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Hanging:
-    """What hangs on tasks: the unique keys of those declared to rerun, by task, and their running locks."""
+    """What hangs on tasks: the keys of those declared to rerun, and their running locks."""
 
     keys: dict[TaskId, str]
     locks: tuple[str, ...]
@@ -51,7 +54,7 @@ async def what_hangs_on(conn: Connection, ids: Sequence[TaskId]) -> Hanging:
 
 
 async def follow_ends(conn: Connection, keys: Mapping[TaskId, str], free: set[str]) -> None:
-    """After these tasks may have ended: release the follow-ups of the locked keys, and take the recheck marks off.
+    """Release the follow-ups of tasks that may have ended, and take their recheck marks off.
 
     A task whose key somebody else has locked keeps its mark, and the next recheck looks at it.
     """

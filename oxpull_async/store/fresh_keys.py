@@ -1,4 +1,4 @@
-"""Free unique keys, on databases whose INSERT returns nothing and cannot take a key and store its task at once."""
+"""Free unique keys, where one INSERT cannot take a key and store its task at once."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from oxpull_async.store.enqueue import task_columns
 
 
 async def enqueue_fresh(conn: Connection, task: NewTask, key_row: Mapping[str, object]) -> TaskRecord | None:
-    """Take a key that nobody holds and store its task, in three statements; None where somebody holds it.
+    """Take a free key and store its task, in three statements; None where it is held.
 
     The first look takes no lock, so a duplicate neither waits nor holds anybody up, and its time is the task's: nothing
     has to be read back.
@@ -30,7 +30,7 @@ async def enqueue_fresh(conn: Connection, task: NewTask, key_row: Mapping[str, o
 
 
 async def lock_or_insert(conn: Connection, key_rows: Sequence[Mapping[str, object]]) -> set[str]:
-    """Lock the lock rows of all these keys in order, inserting those that are missing; returns the keys inserted."""
+    """Lock the lock rows of these keys in order, made where missing; returns those made."""
     keys = json.dumps(key_rows)
     await conn.execute("insert_keys", keys=keys)
     return {row[0] for row in await conn.fetch("inserted_keys", keys=keys)}

@@ -162,26 +162,32 @@ async def _write(conn: Connection, plans: Sequence[KeyPlan], plain: Iterable[New
     taken = [_taken_row(plan) for plan in plans if plan.taken_from is not None]
     if taken:
         await conn.execute("take_keys", keys=json.dumps(taken))
-    rewritten = [seat for plan in plans for seat in _seats(plan) if seat.record is not None and seat.latest is not None]
+    rewritten = [
+        (seat.record, seat.latest)
+        for plan in plans for seat in _seats(plan) if seat.record is not None and seat.latest is not None
+    ]  # fmt: skip
     await _rewrite(conn, rewritten)
     new = [_new_task(plan, seat) for plan in plans for seat in _seats(plan) if seat.created_at is not None]
     records = await _insert(conn, sorted([*new, *plain], key=lambda task: task.id))
-    follow_ups = [_follow_up_row(plan) for plan in plans if plan.follow_up and plan.follow_up.created_at is not None]
+    follow_ups = [
+        _follow_up_row(plan, plan.follow_up)
+        for plan in plans if plan.follow_up and plan.follow_up.created_at is not None
+    ]  # fmt: skip
     if follow_ups:
         await conn.execute("set_follow_ups", keys=json.dumps(follow_ups))
-    changed = [seat.record.id for seat in rewritten if seat.record is not None]
+    changed = [record.id for record, _ in rewritten]
     changed += [plan.holder.record.id for plan in plans if plan.promoted and plan.holder.record is not None]
     return records | (await get_tasks(conn, changed) if changed else {})
 
 
-async def _rewrite(conn: Connection, seats: Sequence[Seat]) -> None:
-    if not seats:
+async def _rewrite(conn: Connection, rewritten: Sequence[tuple[TaskRecord, UniqueCall]]) -> None:
+    if not rewritten:
         return
     written = 0
-    rows = [_rewritten_row(seat) for seat in seats]
+    rows = [_rewritten_row(record, latest) for record, latest in rewritten]
     for chunk in chunks(((row, _size(row)) for row in rows), max_bytes=conn.max_batch_bytes):
         written += await conn.execute("rewrite_unstarted", tasks=json.dumps(chunk))
-    if written < len(seats):
+    if written < len(rewritten):
         raise Conflict("the holder of a key started while its arguments were to be replaced: repeat the transaction")
 
 
@@ -242,11 +248,10 @@ def _answers(plans: Sequence[KeyPlan], records: Mapping[TaskId, TaskRecord]) -> 
         return {position: UniqueAnswer(_record_of(plan, plan.holder, {}), refused=True)}
     answers: Answers = {}
     for plan in plans:
-        seats = {name: plan.holder if name == "holder" else plan.follow_up for name in set(plan.answers.values())}
-        found = {name: _answer(plan, seat or plan.holder, records) for name, seat in seats.items()}
+        seats = {"holder": plan.holder, "follow_up": plan.follow_up or plan.holder, "former": plan.former}
+        found = {name: _answer(plan, seats[name], records) for name in set(plan.answers.values())}
         for position, name in plan.answers.items():
-            seat = seats[name]
-            answers[position] = replace(found[name], created=seat is not None and seat.created_at == position)
+            answers[position] = replace(found[name], created=seats[name].created_at == position)
     return answers
 
 
@@ -275,19 +280,16 @@ def _taken_row(plan: KeyPlan) -> dict[str, object]:
     return _key_row(call) | {"old_id": wire_id(str(plan.taken_from))}
 
 
-def _follow_up_row(plan: KeyPlan) -> dict[str, object]:
-    assert plan.follow_up is not None
+def _follow_up_row(plan: KeyPlan, follow_up: Seat) -> dict[str, object]:
     holder = plan.holder.record.id if plan.holder.record else _new_task(plan, plan.holder).id
-    new = _new_task(plan, plan.follow_up)
+    new = _new_task(plan, follow_up)
     return {"unique_key": plan.key, "holder_id": wire_id(holder), "follow_up_id": wire_id(new.id)}
 
 
-def _rewritten_row(seat: Seat) -> dict[str, object]:
-    assert seat.record is not None
-    assert seat.latest is not None
-    task, rule = seat.latest.task, seat.latest.rule
+def _rewritten_row(record: TaskRecord, latest: UniqueCall) -> dict[str, object]:
+    task, rule = latest.task, latest.rule
     return {
-        "id": wire_id(seat.record.id),
+        "id": wire_id(record.id),
         "unique_key": task.unique_key,
         "args": task.args,
         "kwargs": task.kwargs,

@@ -12,7 +12,6 @@ from oxpull_async.domain.errors import DataRefused, LockTimeout, UniqueEnqueueRa
 from oxpull_async.domain.outcome import Released
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.unique import Unique
-from oxpull_async.domain.unique_plan import UniqueCall
 from oxpull_async.store.operate import PruneRequest, prune_step, retry
 from oxpull_async.store.unique import UniqueAnswer, enqueue_unique, enqueue_unique_many, find
 from tests.conformance.conftest import Clock
@@ -85,9 +84,7 @@ async def test_replace_gives_the_holder_everything_of_the_newest_call(conn: Conn
     answer = await put(conn, REPLACE, args="[2]", kwargs='{"b": 1}', priority=9, run_after=later, **lock)
     assert (answer.created, answer.changed) == (False, True)
     assert answer.record == await make.record(conn, first.id)
-    assert answer.record == replace(
-        first, args=[2], kwargs={"b": 1}, priority=9, run_after=later, available_at=later
-    )
+    assert answer.record == replace(first, args=[2], kwargs={"b": 1}, priority=9, run_after=later, available_at=later)
     back = await put(conn, REPLACE, args="[3]")
     assert back.record == replace(first, args=[3], priority=0)
     assert [task.lock_key for task in await make.claimed(conn, await make.worker(conn))] == [None]
@@ -311,8 +308,7 @@ async def test_C3_bulk_equals_the_same_calls_one_after_another(conn: Connection,
             key = f"{way} {number}"
             await begin(conn, key, state)
             calls = [
-                make.unique_call(MODES[mode], key=key, position=at, args=f"[{at + 1}]")
-                for at, mode in enumerate(modes)
+                make.unique_call(MODES[mode], key=key, position=at, args=f"[{at + 1}]") for at, mode in enumerate(modes)
             ]
             if way == "single":
                 answers = [await enqueue_unique(conn, call) for call in calls]
@@ -361,10 +357,8 @@ async def test_C3_bulk_that_a_database_refuses_writes_nothing(conn: Connection) 
 
 async def test_bulk_is_cut_so_that_every_statement_fits(conn: Connection) -> None:
     text = f'["{"x" * 3000}"]'
-    calls: list[UniqueCall] = [
-        make.unique_call(REPLACE, key=f"key {at}", position=at, args=text) for at in range(20)
-    ]
     for _ in range(2):
+        calls = [make.unique_call(REPLACE, key=f"key {at}", position=at, args=text) for at in range(20)]
         spy = Spy(conn, max_batch_bytes=10_000)
         answers = await enqueue_unique_many(spy, calls)
         assert len(answers) == 20

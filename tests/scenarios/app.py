@@ -22,7 +22,7 @@ Worker.grace = float(os.environ.get("OXPULL_TEST_GRACE", Worker.grace))
 if "OXPULL_TEST_NO_REAPER" in os.environ:  # to show that the scenarios notice it
     Reaper.sweep = _no_sweep  # type: ignore[assignment,method-assign]
 if "OXPULL_TEST_NO_LOCKS" in os.environ:  # the same
-    locks.admit = everybody
+    locks.admit = everybody  # type: ignore[attr-defined]
 ox = Oxpull(lease_seconds=float(os.environ[LEASE_VARIABLE]))
 
 

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from oxpull_async import RunningLock
@@ -170,10 +171,10 @@ async def handed_over(url: str, *, tasks: int, median_ms: float | None = None) -
             await scene.fleet.start("--concurrency=10").logged("started")
         await scene.enqueue([_locked(scene, "effect", "one").call(number, 0.02) for number in range(tasks)])
         await scene.reached(TaskStatus.SUCCESSFUL, tasks, within=tasks * 0.5 + PATIENCE)
-        rows = sorted((row.last_attempted_at, row.finished_at) for row in await scene.records())
-    gaps = sorted(
-        (begun - ended) / timedelta(milliseconds=1) for (_, ended), (begun, _) in zip(rows, rows[1:], strict=False)
-    )
+        rows = await scene.records()
+    runs = sorted((row.last_attempted_at, row.finished_at) for row in rows if row.last_attempted_at and row.finished_at)
+    assert len(runs) == tasks
+    gaps = sorted((begun - ended) / timedelta(milliseconds=1) for (_, ended), (begun, _) in pairwise(runs))
     assert gaps[0] >= 0, "two tasks of one lock ran at once"
     median = gaps[len(gaps) // 2]
     if median_ms is not None:

@@ -131,7 +131,7 @@ async def _callers(url: str, fire: Fire, processes: int) -> list[Answers]:
 def _caller(url: str, fire: Fire) -> Answers:
     """Run in a process of its own."""
     if fire.keyless:
-        enqueue_calls.enqueue_unique = _without_a_key  # type: ignore[assignment]
+        enqueue_calls.enqueue_unique = _without_a_key  # type: ignore[attr-defined]
     return asyncio.run(_enqueue_at_random(url, fire))
 
 

@@ -38,7 +38,7 @@ async def rerun_once(url: str, *, rounds: int, enqueues: int) -> Rerun:
     async with Oxpull(url) as ox:
         await ox.migrate()
 
-        @ox.task(unique=Unique(key=lambda turn, number: str(turn), on_duplicate="rerun"))
+        @ox.task(unique=Unique(key=lambda turn, _: str(turn), on_duplicate="rerun"))
         async def refresh(turn: int, number: int) -> None:
             ran.append((turn, number))
             began[turn].set()
@@ -79,7 +79,7 @@ class Debounced:
 async def debounced_once(url: str, *, wait: float, max_wait: float, slack: float) -> Debounced:
     """Fire at one key until its task starts: it starts once, at max_wait; left alone, it starts after wait."""
     ran: list[tuple[str, int]] = []
-    unique = Unique(key=lambda name, number: name, on_duplicate="debounce", wait=wait, max_wait=max_wait)
+    unique = Unique(key=lambda name, _: name, on_duplicate="debounce", wait=wait, max_wait=max_wait)
     async with Oxpull(url) as ox:
         await ox.migrate()
 
@@ -120,7 +120,8 @@ async def _fire(index: Task[[str, int], None], first: TaskResult[Any], seconds: 
 
 def _seconds(result: TaskResult[Any], since: Any) -> float:
     assert result.started_at is not None
-    return round((result.started_at - since) / timedelta(seconds=1), 3)
+    took: timedelta = result.started_at - since
+    return round(took / timedelta(seconds=1), 3)
 
 
 @dataclass(frozen=True, slots=True)
