@@ -44,8 +44,9 @@ EXPECTED: dict[str, dict[str, str]] = {
     },
     "holder is superseded after the snapshot": {
         READY: f"{CURRENT} my-ser",
-        "race, usable": f"{PG_SNAPSHOT} my-rr",
+        "race, usable": "pg-rr my-rr",
         **STALE,
+        "race, lost": "pg-ser my-rr-si wal-deferred",
     },
     "key is taken after the snapshot": {
         READY: f"{CURRENT} my-ser",

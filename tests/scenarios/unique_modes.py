@@ -38,7 +38,7 @@ async def rerun_once(url: str, *, rounds: int, enqueues: int) -> Rerun:
     async with Oxpull(url) as ox:
         await ox.migrate()
 
-        @ox.task(unique=Unique(key=lambda turn, _: str(turn), on_duplicate="rerun"))
+        @ox.task(unique=Unique(key=_turn, on_duplicate="rerun"))
         async def refresh(turn: int, number: int) -> None:
             ran.append((turn, number))
             began[turn].set()
@@ -56,6 +56,10 @@ async def rerun_once(url: str, *, rounds: int, enqueues: int) -> Rerun:
     expected = [(turn, number) for turn in range(rounds) for number in (0, enqueues)]
     assert ran == expected, f"{ran} ran instead of {expected}"
     return Rerun(rounds, enqueues, 1, len(ran))
+
+
+def _turn(turn: int, number: int) -> str:
+    return str(turn)
 
 
 def _check_follow_up(holder: TaskResult[Any], answers: Sequence[TaskResult[Any]]) -> None:
@@ -79,7 +83,7 @@ class Debounced:
 async def debounced_once(url: str, *, wait: float, max_wait: float, slack: float) -> Debounced:
     """Fire at one key until its task starts: it starts once, at max_wait; left alone, it starts after wait."""
     ran: list[tuple[str, int]] = []
-    unique = Unique(key=lambda name, _: name, on_duplicate="debounce", wait=wait, max_wait=max_wait)
+    unique = Unique(key=_name, on_duplicate="debounce", wait=wait, max_wait=max_wait)
     async with Oxpull(url) as ox:
         await ox.migrate()
 
@@ -103,6 +107,10 @@ async def debounced_once(url: str, *, wait: float, max_wait: float, slack: float
     assert ran[0] == ("busy", last), f"{ran[0]} ran, the last accepted arguments were {last}"
     assert quiet.run_after is not None
     return Debounced(fired, max_wait, late, wait, wait + _seconds(quiet, quiet.run_after))
+
+
+def _name(name: str, number: int) -> str:
+    return name
 
 
 async def _fire(index: Task[[str, int], None], first: TaskResult[Any], seconds: float) -> tuple[int, int]:
