@@ -80,10 +80,7 @@ _MISSING = ("no such table: ", "no such column: ", "has no column named ")
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Where an error came up.
-
-    On an open connection or on the way to one, inside a transaction, inside a savepoint.
-    """
+    """Where an error came up: whose connection, whether it was open, and what was open on it."""
 
     vendor: str
     connected: bool
