@@ -75,9 +75,8 @@ class Operations:
     async def cancel(self, id_: str) -> bool:
         """End a task that does not run yet, or ask a running one to stop.
 
-        False when it has ended or was asked.
-
-        A success that settles first wins; every other end of the running attempt becomes DISCARDED.
+        A success that settles first wins; every other end of the running attempt becomes DISCARDED. False when the task
+        has ended or was asked to stop already.
         """
         return await self.operate(lambda c: operate.cancel(c, [checked_id(id_)])) > 0
 
@@ -98,9 +97,9 @@ class Operations:
         return await _in_chunks(self, ids, operate.cancel)
 
     async def pause(self, queue_name: str) -> bool:
-        """Stop every worker from claiming from a queue.
+        """Stop every worker from claiming from a queue; False when it was paused already.
 
-        False when it was paused already. What runs, runs on.
+        What runs, runs on.
         """
         name, alias = checked_queue(queue_name), self.settings.alias
         return await self.operate(lambda c: queues.set_paused(c, alias, name, paused=True))
@@ -203,6 +202,8 @@ def checked_id(id_: Any) -> TaskId:
 async def _in_chunks(
     ox: Operations, ids: Collection[str], operation: Callable[[Connection, Sequence[TaskId]], Awaitable[int]]
 ) -> tuple[int, int]:
+    if isinstance(ids, str):
+        raise UsageError(f"ids={ids[:60]!r} must be a list of ids: [{ids[:60]!r}]")
     checked = sorted({checked_id(id_) for id_ in ids})
     changed = 0
     for start in range(0, len(checked), CHUNK):

@@ -16,6 +16,7 @@ from rich.text import Text
 from oxpull_async.drivers.url import mask
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+]*://\S+")
+_RULE = 3  # what a boxed column needs beside its text: a line and two blanks
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -42,24 +43,28 @@ def plain(value: Any) -> Any:
 
 
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows under titles: a table on a terminal, aligned columns anywhere else."""
+    """Print rows under titles: a table on a terminal that is wide enough, else aligned columns."""
     cells = [[cell(value) for value in row] for row in rows]
-    if sys.stdout.isatty():
-        table = Table(header_style="bold")
-        for column in columns:
-            table.add_column(column.title, justify="right" if column.is_number else "left", overflow="fold")
-        for row in cells:
-            table.add_row(*(Text(text) for text in row))
-        Console().print(table)
-        return
     lines = [[column.title for column in columns], *cells]
     widths = [max(len(line[place]) for line in lines) for place in range(len(columns))]
+    if sys.stdout.isatty() and sum(widths) + _RULE * len(widths) + 1 <= Console().width:
+        _print_boxed(columns, cells)
+        return
     for line in lines:
         aligned = (
             text.rjust(width) if column.is_number else text.ljust(width)
             for text, width, column in zip(line, widths, columns, strict=True)
         )
         click.echo("  ".join(aligned).rstrip())
+
+
+def _print_boxed(columns: Sequence[Column], cells: Sequence[Sequence[str]]) -> None:
+    table = Table(header_style="bold")
+    for column in columns:
+        table.add_column(column.title, justify="right" if column.is_number else "left", no_wrap=True)
+    for row in cells:
+        table.add_row(*(Text(text) for text in row))
+    Console().print(table)
 
 
 def cell(value: object) -> str:

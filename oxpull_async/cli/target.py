@@ -18,7 +18,7 @@ from oxpull_async.app.open_database import ENVIRONMENT
 from oxpull_async.app.oxpull import Oxpull
 from oxpull_async.cli.output import masked
 
-_HERE = Path(__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _broken(name: str, error: BaseException) -> click.ClickException:
 
 def _is_theirs(filename: str) -> bool:
     """Whether a frame is of the module that was to be imported, and not of what imported it."""
-    return not filename.startswith("<frozen") and "importlib" not in filename and _HERE not in Path(filename).parents
+    return not filename.startswith("<frozen") and "importlib" not in filename and _PACKAGE not in Path(filename).parents
 
 
 def _attribute(module: ModuleType, path: str) -> Oxpull:

@@ -73,10 +73,11 @@ def _facts(record: TaskRecord) -> list[tuple[str, object]]:
     """Return what is known, in the order of a task's life."""
     is_successful = record.status is TaskStatus.SUCCESSFUL
     waits = f" for {record.waiting_for}" if record.waiting_for else ""
+    asked = ", asked to stop" if record.cancel_requested and record.status is TaskStatus.RUNNING else ""
     return [
         ("id", record.id),
         ("task", record.task_path),
-        ("status", f"{record.status}{waits}{', asked to stop' if record.cancel_requested else ''}"),
+        ("status", f"{record.status}{waits}{asked}"),
         ("queue", record.queue_name),
         ("priority", record.priority),
         ("args", _json(record.args)),

@@ -110,10 +110,7 @@ class MappingCodec(TypeCodec):
         return isinstance(value, dict) and all(map(self.item.fits, value.values()))
 
     def _decode_key(self, text: str, path: str) -> object:
-        """Read a key as text if that is what the annotation wants.
-
-        Else as the number or word it spells.
-        """
+        """Read a key as text where the annotation wants text, else as the number or word it spells."""
         for candidate in (text, _spelled(text)):
             if self.key.fits(candidate):
                 with suppress(InvalidArguments):

@@ -25,7 +25,7 @@ class Succeeded:
 class Failed:
     """The attempt failed; `error` is the stored entry as JSON text.
 
-    `retry_in` seconds or None when it is final.
+    `retry_in` is in seconds, None when the failure is final.
     """
 
     error: str
@@ -41,10 +41,7 @@ class Snoozed:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The attempt was not carried out by the worker's choice.
-
-    It is given back and keeps its place.
-    """
+    """The worker chose not to carry it out: the attempt is given back, the place kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,10 +181,7 @@ def instant_or_none(value: Any) -> datetime | None:
 
 
 def wire_instant(moment: datetime | None) -> str | None:
-    """Return an aware instant as it travels to the database.
-
-    That is UTC text with microseconds and no zone.
-    """
+    """Return an aware instant as it travels to the database: UTC text, microseconds, no zone."""
     if moment is None:
         return None
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")

@@ -1,6 +1,4 @@
-"""What the native drivers' connections have in common.
-
-That is binding, the nesting of transactions, and after-commit calls.
+"""What the native drivers share: binding, nested transactions, calls after the commit.
 
 Not here: anything a driver library or a dialect does its own way.
 """

@@ -49,17 +49,14 @@ class TaskContext:
 
     @property
     def cancelled(self) -> bool:
-        """Whether the attempt was asked to stop.
-
-        By a cancel, its timeout, a lost lease or the worker's shutdown.
-        """
+        """Whether it was asked to stop: by a cancel, its timeout, a lost lease or a shutdown."""
         return self._attempt.stop is not None
 
     async def progress(self, done: float, total: float | None = None, note: str = "") -> None:
         """Store how far the work is, for `TaskResult.progress`.
 
-        At most ten times a second, the last step always.
-        Where the database is away the report is dropped and the work goes on.
+        It is stored at most ten times a second, the last step always. Where the database is away the report is dropped
+        and the work goes on.
 
         Raises: InvalidArguments when the note cannot be stored.
         """

@@ -16,7 +16,7 @@ from oxpull_async.domain.record import TaskRecord
 from oxpull_async.domain.values import decode, encode_normalised
 from oxpull_async.runtime.attempts import Attempt, Attempts, Stop
 from oxpull_async.runtime.context import TaskContext
-from oxpull_async.runtime.failures import brief, judge_failure
+from oxpull_async.runtime.failures import brief, cause, judge_failure
 from oxpull_async.runtime.host import Host
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.lease import LeaseState
@@ -111,7 +111,7 @@ class Executor:
         outcome = judge_failure(attempt, error)
         if isinstance(outcome, Failed) and self._hub.wants(AttemptFailed):
             claimed = attempt.claimed
-            text = brief(error) if attempt.stop is None else str(attempt.stop)
+            text = brief(cause(attempt, error))
             told = AttemptFailed(claimed.id, claimed.task_path, claimed.attempt, text, outcome.retry_in)
             self._loop.call_soon_threadsafe(self._hub.emit, told)
         return outcome

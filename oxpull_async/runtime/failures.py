@@ -19,10 +19,14 @@ def judge_failure(attempt: Attempt, error: BaseException) -> Outcome:
             return Released()
         case Stop.CANCEL if cancelled:
             return Cancelled(_entry(TaskCancelled(), attempt))
-        case Stop.TIMEOUT if cancelled:
-            return failure(attempt, timed_out(attempt))
         case _:
-            return failure(attempt, error)
+            return failure(attempt, cause(attempt, error))
+
+
+def cause(attempt: Attempt, error: BaseException) -> BaseException:
+    """Return what an attempt failed of: its timeout, where that is what cancelled it."""
+    is_timeout = attempt.stop is Stop.TIMEOUT and isinstance(error, asyncio.CancelledError)
+    return timed_out(attempt) if is_timeout else error
 
 
 def _is_interruption(attempt: Attempt, error: BaseException) -> bool:
@@ -56,7 +60,7 @@ def timed_out(attempt: Attempt) -> TaskTimeout:
 def brief(error: BaseException) -> str:
     """Return one line about an exception, whatever its own methods do."""
     try:
-        return f"{type(error).__qualname__}: {error}"
+        return f"{type(error).__qualname__}: {error}".removesuffix(": ")
     except Exception:  # noqa: BLE001 - an exception's own methods may raise anything
         return describe_exception(error)[0]
 

@@ -9,10 +9,11 @@ MOST_TRIES = 5
 
 
 async def repeat[T](database: Database, operation: Callable[[Connection], Awaitable[T]]) -> T:
-    """Run `operation` on a lent connection, again after a deadlock, five times at most.
+    """Run `operation` on a lent connection, up to five times while others' transactions end it.
 
-    The same after a serialization failure.
-    Only for operations whose outermost transaction is our own. Raises what the operation raises the last time.
+    That is after a deadlock or a serialization failure. Only for operations whose outermost transaction is our own.
+
+    Raises: what the operation raises the last time.
     """
     for _ in range(MOST_TRIES - 1):
         try:

@@ -30,9 +30,7 @@ class ClaimRequest:
 
 
 async def claim(conn: Connection, request: ClaimRequest) -> list[ClaimedTask]:
-    """Lease up to `limit` due tasks to the worker, best first.
-
-    Best is: priority descending, then `available_at`, then id.
+    """Lease up to `limit` due tasks to the worker, by priority, then `available_at`, then id.
 
     Returns nothing when there is nothing, and when the worker's own lease has ended.
     """

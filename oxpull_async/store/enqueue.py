@@ -44,7 +44,7 @@ async def enqueue_many(conn: Connection, tasks: Sequence[NewTask]) -> list[Store
 async def notify(conn: Connection, queue_name: str) -> None:
     """Wake the workers that listen for a queue when the transaction commits.
 
-    Nothing where none can listen.
+    Does nothing where the database cannot push.
     """
     if conn.dialect.has_listen:
         await conn.execute("notify", queue_name=queue_name)

@@ -13,7 +13,7 @@ from oxpull_async.domain.record import WorkerId, instant, task_id
 class WorkerState:
     """A worker as the database knows it.
 
-    `lease_left` is in seconds and negative when it has expired.
+    `lease_left` is in seconds, and negative once the lease has expired.
     """
 
     worker_id: WorkerId
@@ -36,10 +36,9 @@ class WorkerState:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """How much waits.
+    """How many seconds the oldest due task has waited, and how many tasks run unattended.
 
-    `oldest_due` is for how many seconds the oldest due task has waited, None when none is due; `orphans` is how many
-    tasks run without a living worker.
+    `oldest_due` is None when none is due; `orphans` are RUNNING under a worker that is dead or gone.
     """
 
     oldest_due: float | None

@@ -70,11 +70,9 @@ async def expired(conn: Connection, limit: int) -> list[ExpiredTask]:
 
 
 async def reap(conn: Connection, row: ExpiredTask, abandoned: str) -> ReapVerdict | None:
-    """Take one row from its silent worker.
+    """Take one row from its silent worker; None when someone was faster or the row has changed.
 
-    None when someone was faster or it changed since it was read.
-
-    `abandoned` is the error entry, as JSON text, that a row gets which is LOST or DISCARDED.
+    `abandoned` is the error entry, as JSON text, that a row gets which becomes LOST or DISCARDED.
     """
     verdict = judge_expired(row)
     keys = {} if row.rerun_key is None or verdict.status is TaskStatus.READY else {row.task_id: row.rerun_key}

@@ -15,10 +15,7 @@ from oxpull_async.store.locks import hand_over
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """One step of a prune.
-
-    How many rows were looked at and removed, and after which id the next step starts.
-    """
+    """What one step of a prune looked at and removed, and after which id the next step starts."""
 
     scanned: int
     removed: int

@@ -32,10 +32,7 @@ class QueueStats:
 
 
 async def peek(conn: Connection, backend_alias: str) -> Outlook:
-    """Look which queues have due rows, paused ones left out.
-
-    And when the next deferred row is due.
-    """
+    """Look which queues have due rows (not the paused ones) and when the next row is due."""
     if not conn.dialect.steps_through_indexes:
         return await _peek_queue_by_queue(conn, backend_alias)
     rows = await conn.fetch("peek", backend_alias=backend_alias)

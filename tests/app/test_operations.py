@@ -49,6 +49,14 @@ async def test_A10_a_discarded_task_is_retried_on_request_only(ox: Oxpull) -> No
     assert result.return_value == 3
 
 
+@pytest.mark.parametrize("operation", ["retry_many", "discard_many", "cancel_many"])
+async def test_one_id_where_a_list_is_wanted_is_refused(ox: Oxpull, operation: str) -> None:
+    id_ = (await ox.task(add).enqueue(1, 2)).id
+    with pytest.raises(UsageError, match="must be a list of ids") as refused:
+        await getattr(ox, operation)(id_)
+    assert f"[{id_!r}]" in str(refused.value)
+
+
 async def test_A9_cancel_of_a_waiting_task_discards_it(ox: Oxpull) -> None:
     result = await ox.task(add).enqueue(1, 2)
     assert await ox.cancel(result.id)

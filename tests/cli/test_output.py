@@ -21,12 +21,12 @@ def url(sqlite_url: str) -> str:
     return sqlite_url
 
 
-def on_terminal(folder: Path, url: str, *arguments: str) -> str:
-    """Run a command on a terminal of its own and return what it shows."""
+def on_terminal(folder: Path, url: str, *arguments: str, width: int = 200) -> str:
+    """Run a command on a terminal of its own, `width` characters wide, and return what it shows."""
     (folder / "shop.py").write_text(TASKS)
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "oxpull_async", *arguments]
-    env = {**environment(url), "TERM": "xterm"}
+    env = {**environment(url), "TERM": "xterm", "COLUMNS": str(width)}
     with subprocess.Popen(command, cwd=folder, env=env, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
         shown = b""
@@ -64,6 +64,14 @@ def test_on_a_terminal_there_is_a_table(url: str, tmp_path: Path) -> None:
     shown = on_terminal(tmp_path, url, "status")
     assert "┃" in shown
     assert "default" in shown
+
+
+def test_on_a_narrow_terminal_no_word_is_cut(url: str, tmp_path: Path) -> None:
+    [id_] = enqueue(url, "shop.note", "x")
+    shown = on_terminal(tmp_path, url, "tasks", width=80)
+    assert "┃" not in shown
+    assert id_ in shown
+    assert "priority  attempts  enqueued" in shown
 
 
 def test_on_a_terminal_a_worker_shows_one_live_line(url: str, tmp_path: Path) -> None:

@@ -72,6 +72,13 @@ def test_a_missing_module_of_a_package_is_named() -> None:
     assert "there is no module 'market.tasks'" in refusal("market.tasks:ox")
 
 
+def test_a_mistake_that_we_find_is_placed_in_the_module_and_not_in_us() -> None:
+    write(f"{OX}\n\nox = Oxpull('nonsense')")
+    said = refusal("market:ox")
+    assert "The database URL 'nonsense' cannot be used" in said
+    assert said.endswith("market.py, line 4)")
+
+
 def test_a_module_that_misses_another_says_which_and_where() -> None:
     write("import not_there_at_all")
     said = refusal("market:ox")

@@ -4,7 +4,9 @@ import pytest
 
 from oxpull_async.cli.health import COUNTS
 from oxpull_async.db.contract import Connection
-from oxpull_async.domain.record import TaskRecord
+from oxpull_async.domain.outcome import Succeeded
+from oxpull_async.domain.record import TaskRecord, TaskStatus
+from oxpull_async.store.operate import cancel
 from tests.cli.support import document, run, store
 from tests.fixtures import make
 
@@ -106,6 +108,19 @@ def test_show_as_json_has_the_arguments_as_json(url: str) -> None:
     assert (found["args"], found["status"], found["is_finished"]) == ([{"a": [1]}], "FAILED", True)
     assert found["errors"][0]["exception_class_path"] == "builtins.ValueError"
     assert found["enqueued_at"].endswith("+00:00")
+
+
+def test_show_says_of_a_running_task_only_that_it_was_asked_to_stop(url: str) -> None:
+    async def ended(conn: Connection) -> TaskRecord:
+        task = await make.running(conn, queue_name="late")
+        assert await cancel(conn, [task.id]) == 1
+        assert await make.settled(conn, task, Succeeded("null")) is TaskStatus.SUCCESSFUL
+        return await make.record(conn, task.id)
+
+    record = store(url, make.running)
+    assert run("cancel", record.id, "--url", url).exit_code == 0
+    assert "RUNNING, asked to stop\n" in run("show", record.id, "--url", url).stdout
+    assert "SUCCESSFUL\n" in run("show", store(url, ended).id, "--url", url).stdout
 
 
 @pytest.mark.parametrize("id_", ["nonsense", "01a227dd-088b-70c1-9dae-edcf96f9f75d"])

@@ -1,7 +1,10 @@
+import asyncio
+
 import pytest
 
 from oxpull_async import Oxpull, Retry, Snooze, TaskContext
 from oxpull_async.domain.errors import TaskTimeout
+from oxpull_async.domain.events import AttemptFailed
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.retry import MAX_SNOOZES
 from tests.fixtures import raw
@@ -192,3 +195,20 @@ async def test_progress_is_stored_from_coroutines_and_functions(ox: Oxpull) -> N
         await result.refresh()
         assert result.progress is not None
         assert result.progress["done"] == done, result.errors
+
+
+async def test_a_failure_is_announced_as_what_is_stored_of_it(ox: Oxpull) -> None:
+    @ox.task(max_attempts=1, timeout=0.05)
+    async def hangs(*, protests: bool) -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            if protests:
+                raise ValueError from None
+            raise
+
+    await ox.enqueue_many([hangs.call(protests=False), hangs.call(protests=True)])
+    events = await drain(ox)
+    assert {event.error for event in events.of(AttemptFailed)} == {
+        "TaskTimeout: the attempt ran longer than its timeout of 0.05 s", "ValueError",
+    }  # fmt: skip
