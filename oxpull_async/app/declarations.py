@@ -1,5 +1,6 @@
 """Declaring tasks on an Oxpull: over functions, or by name only."""
 
+import inspect
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
 
@@ -54,6 +55,7 @@ class Declarations:
             task = declare_task(
                 cast("Oxpull", self), function, cast("TaskKeywords", options), takes_context=takes_context
             )
+            _refuse_another(self.tasks.get(task.path), task)
             self.tasks[task.path] = task
             return task
 
@@ -67,3 +69,15 @@ class Declarations:
         declared = declared_options(self.settings, checked_task_path(path), options)
         check_options(declared, path, body=None)
         return Task(cast("Oxpull", self), path, declared, body=None)
+
+
+def _refuse_another(known: Task[..., Any] | None, task: Task[..., Any]) -> None:
+    """Raise InvalidTask when two functions have one path; the same lines imported again are the same function."""
+    if known is None or known.body is None or task.body is None:
+        return
+    old, new = (getattr(inspect.unwrap(body.function), "__code__", None) for body in (known.body, task.body))
+    if old and new and (old.co_filename, old.co_firstlineno) != (new.co_filename, new.co_firstlineno):
+        where = f"{old.co_filename}:{old.co_firstlineno} and {new.co_filename}:{new.co_firstlineno}"
+        raise InvalidTask(
+            f"two tasks have the path {task.path} ({where}): rename one, a worker finds a task by its path"
+        )

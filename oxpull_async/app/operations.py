@@ -1,7 +1,7 @@
 """What operators ask of an Oxpull: change tasks, pause queues, count, prune, check health."""
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -70,7 +70,7 @@ class Operations:
 
     async def discard(self, id_: str) -> bool:
         """End a task that is ready, waiting, failed or lost; False when it is in another status."""
-        return await self.operate(lambda c: operate.discard(c, [checked_id(id_)])) > 0
+        return (await self.discard_many([id_]))[0] > 0
 
     async def cancel(self, id_: str) -> bool:
         """End a task that does not run yet, or ask a running one to stop.
@@ -78,7 +78,7 @@ class Operations:
         A success that settles first wins; every other end of the running attempt becomes DISCARDED. False when the task
         has ended or was asked to stop already.
         """
-        return await self.operate(lambda c: operate.cancel(c, [checked_id(id_)])) > 0
+        return (await self.cancel_many([id_]))[0] > 0
 
     async def retry_many(self, ids: Collection[str], *, include_discarded: bool = False) -> tuple[int, int]:
         """Retry many tasks; returns how many changed and how many were skipped."""
@@ -152,7 +152,8 @@ class Operations:
 
         Raises: UsageError for another status, a batch size below 1 or a negative age.
         """
-        request = _prune_request(older_than, statuses, batch_size, dry_run=dry_run)
+        asked = _prune_request(older_than, statuses, batch_size, dry_run=dry_run)
+        request = replace(asked, backend_alias=self.settings.alias)
         report, after = PruneReport(0, 0, dry_run), None
         while True:
             step = await self.operate(lambda c, after=after: operate.prune_step(c, request, after))  # type: ignore[misc]
@@ -208,8 +209,18 @@ async def _in_chunks(
     changed = 0
     for start in range(0, len(checked), CHUNK):
         part = checked[start : start + CHUNK]
-        changed += await ox.operate(lambda c, part=part: operation(c, part))  # type: ignore[misc]
+        changed += await ox.operate(partial(_operate_own, ox.settings.alias, part, operation))
     return changed, len(checked) - changed
+
+
+async def _operate_own(
+    alias: str,
+    ids: Sequence[TaskId],
+    operation: Callable[[Connection, Sequence[TaskId]], Awaitable[int]],
+    conn: Connection,
+) -> int:
+    own = await operate.own_tasks(conn, alias, ids)
+    return await operation(conn, own) if own else 0
 
 
 def _prune_request(

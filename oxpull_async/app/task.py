@@ -173,6 +173,8 @@ def declare_task(
     refuse_unknown("task()", keywords.keys(), TaskKeywords.__annotations__)
     if not inspect.isroutine(function):
         raise InvalidTask(f"{function!r} is not a function: @task goes directly above def or async def")
+    if function.__name__ == "<lambda>":
+        raise InvalidTask("a lambda has no name by which a worker could find it: use def or async def")
     if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
         raise InvalidTask(f"{function.__qualname__} is a generator; a task returns one value")
     if takes_context and not _takes_first(function):

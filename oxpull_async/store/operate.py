@@ -24,12 +24,19 @@ class Pruned:
 
 @dataclass(frozen=True, slots=True)
 class PruneRequest:
-    """Which rows to remove: these statuses, ended more than `age_seconds` ago."""
+    """Which rows to remove: these statuses, ended over `age_seconds` ago, of one alias or all."""
 
     age_seconds: float
     statuses: tuple[str, ...]
     batch_size: int
     dry_run: bool
+    backend_alias: str | None = None
+
+
+async def own_tasks(conn: Connection, backend_alias: str, ids: Sequence[TaskId]) -> list[TaskId]:
+    """Return those of these tasks that belong to an alias."""
+    rows = await conn.fetch("own_tasks", ids=_ids(ids), backend_alias=backend_alias)
+    return [task_id(row[0]) for row in rows]
 
 
 async def retry(conn: Connection, ids: Sequence[TaskId], *, include_discarded: bool) -> int:
@@ -56,6 +63,7 @@ async def prune_step(conn: Connection, request: PruneRequest, after: TaskId | No
         "prune_scan",
         statuses=json.dumps(request.statuses),
         age=request.age_seconds,
+        backend_alias=request.backend_alias,
         after=None if after is None else wire_id(after),
         limit=request.batch_size,
     )

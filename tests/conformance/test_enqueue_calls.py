@@ -1,4 +1,4 @@
-"""Enqueue calls of any kind in one transaction, and the same once more where nobody knows whether it was carried out."""
+"""Enqueue calls of any kind in one transaction, and once more where nobody knows whether they were carried out."""
 
 from dataclasses import replace
 

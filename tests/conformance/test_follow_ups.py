@@ -309,7 +309,8 @@ async def test_a_recheck_takes_the_marks_off_whose_keys_are_gone(conn: Connectio
 async def test_a_holder_that_its_running_lock_refuses_releases_at_the_next_recheck(conn: Connection) -> None:
     found = await pair(conn, **LOCK)
     await make.settled(conn, found.claimed, Released())
-    await enqueue_unique(conn, make.unique_call(key="rival", queue_name="rivals", **LOCK))
+    rival: make.Options = {"queue_name": "rivals"}
+    await enqueue_unique(conn, make.unique_call(key="rival", **(LOCK | rival)))
     worker = await make.worker(conn)
     for queue, taken in (("rivals", 1), (make.KEY, 0)):
         assert len(await claim(conn, ClaimRequest(worker, make.ALIAS, (queue,), 1, meets_locks=True))) == taken

@@ -8,7 +8,7 @@ import inspect
 import json
 import pkgutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -18,7 +18,7 @@ import pytest
 
 from compat_sync.shim import CoreSuspended
 from oxpull_async import store
-from oxpull_async.db.contract import Connection, Scalar
+from oxpull_async.db.contract import Connection, Dialect, Scalar
 from oxpull_async.domain.outcome import Released, Succeeded
 from oxpull_async.domain.unique import Unique
 from oxpull_async.store import (
@@ -52,7 +52,7 @@ PAIRS = [
 ]
 
 
-TRAITS = {
+TRAITS: dict[str, Callable[[Dialect], bool]] = {
     "fresh_keys.enqueue_fresh": lambda dialect: not dialect.enqueues_unique_at_once,
     "fresh_keys.lock_or_insert": lambda dialect: not dialect.insert_returns_rows,
 }
