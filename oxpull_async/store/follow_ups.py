@@ -67,12 +67,14 @@ async def follow_ends(conn: Connection, keys: Mapping[TaskId, str], free: set[st
 
 async def recheck(conn: Connection, limit: int) -> int:
     """Look at the follow-ups of marked tasks whose keys are free now; returns how many keys."""
+    marked = {task_id(row[0]): row[1] for row in await conn.fetch("find_rechecks", limit=limit)}
+    if not marked:
+        return 0
     async with conn.transaction():
-        marked = {task_id(row[0]): row[1] for row in await conn.fetch("find_rechecks", limit=limit)}
         keys = sorted(set(marked.values()))
         free = await lock_free_keys(conn, keys)
         await follow_ends(conn, marked, free)
-        known = {row[0] for row in await conn.fetch("find_holders", keys=json.dumps(keys))} if keys else set()
+        known = {row[0] for row in await conn.fetch("find_holders", keys=json.dumps(keys))}
         orphans = [id_ for id_, key in marked.items() if key not in known]
         if orphans:
             await conn.execute("clear_rechecks", ids=_ids(orphans))

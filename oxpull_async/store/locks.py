@@ -76,8 +76,10 @@ async def hand_over(conn: Connection, keys: Sequence[str]) -> int:
 
 async def hand_over_idle(conn: Connection, limit: int) -> int:
     """Wake waiters of keys that have free slots and nothing ready; returns how many."""
+    idle = await conn.fetch("find_idle_locks", limit=limit)
+    if not idle:
+        return 0
     async with conn.transaction():
-        idle = await conn.fetch("find_idle_locks", limit=limit)
         return await hand_over(conn, [key for key, free in idle for _ in range(min(free, PARK_AT_ONCE))])
 
 

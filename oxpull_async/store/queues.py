@@ -14,7 +14,7 @@ class Outlook:
 
     queues: tuple[str, ...]
     next_due_in: float | None
-    meets_locks: bool = True
+    meets_locks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ async def _peek_queue_by_queue(conn: Connection, backend_alias: str) -> Outlook:
         [[after, is_paused, due_in]] = await conn.fetch("peek_queue", backend_alias=backend_alias, after=after)
         if after is not None and not is_paused:
             found.append(after)
-    return Outlook(tuple(found), _seconds(due_in))
+    return Outlook(tuple(found), _seconds(due_in), meets_locks=bool(found))
 
 
 def _seconds(value: Decimal | float | None) -> float | None:

@@ -11,6 +11,7 @@ from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.unique import Unique
 from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls
 from oxpull_async.store.unique import enqueue_unique, find
+from tests.conformance.meanwhile import Meanwhile
 from tests.fixtures import make, raw
 
 RAISE = Unique(on_duplicate="raise")
@@ -127,3 +128,11 @@ async def test_a_call_that_updates_answers_with_what_it_wrote(conn: Connection) 
     calls = EnqueueCalls({}, [make.unique_call(REPLACE, args="[7]")])
     answer = (await enqueue_calls(conn, calls))[0]
     assert (answer.created, answer.changed, answer.record.id, answer.record.args) == (False, True, held.record.id, [7])
+
+
+async def test_A16_a_repeat_that_is_overtaken_by_the_first_try_is_answered_with_it(conn: Connection) -> None:
+    calls = EnqueueCalls({}, [make.unique_call(RAISE)])
+    met = Meanwhile(conn, "get_tasks", lambda conn: enqueue_calls(conn, calls))
+    answer = (await enqueue_again(met, calls))[0]
+    assert (answer.created, answer.refused, answer.record.id) == (True, False, calls.unique[0].task.id)
+    assert await raw.count_tasks(conn) == 1

@@ -122,6 +122,7 @@ async def what_operators_do(conn: Connection) -> None:
     await queues.set_paused(conn, make.ALIAS, "operators", paused=True)
     await queues.paused_queues(conn, make.ALIAS)
     await queues.stats(conn, make.ALIAS)
+    await operate.own_tasks(conn, make.ALIAS, [task.id])
     await operate.cancel(conn, [task.id])
     await operate.retry(conn, [task.id], include_discarded=True)
     await operate.discard(conn, [task.id])

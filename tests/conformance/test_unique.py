@@ -3,18 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from itertools import product
 
 import pytest
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.errors import DataRefused, LockTimeout, UniqueEnqueueRace
-from oxpull_async.domain.outcome import Released
+from oxpull_async.domain.outcome import Released, Succeeded
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.unique import Unique
-from oxpull_async.store.operate import PruneRequest, prune_step, retry
+from oxpull_async.store.operate import PruneRequest, discard, prune_step, retry
 from oxpull_async.store.unique import UniqueAnswer, enqueue_unique, enqueue_unique_many, find
 from tests.conformance.conftest import Clock
+from tests.conformance.meanwhile import Meanwhile
 from tests.conformance.spy import Spy
 from tests.fixtures import make, raw
 
@@ -376,3 +378,51 @@ async def test_find_knows_only_the_keys_that_have_a_lock_row(conn: Connection) -
     assert list(found) == [make.KEY]
     assert (found[make.KEY].holder_id, found[make.KEY].holder) == (first.record.id, first.record)
     assert (found[make.KEY].follow_up_id, found[make.KEY].is_expired) == (None, False)
+
+
+async def test_a_call_that_is_refused_only_once_its_key_is_locked_writes_nothing(conn: Connection) -> None:
+    calls = [make.unique_call(key="free"), make.unique_call(RAISE, position=1)]
+    met = Meanwhile(conn, "find_holders", put)
+    answers = await enqueue_unique_many(met, calls, {2: make.new_task()})
+    assert {at: answer.refused for at, answer in answers.items()} == {1: True}
+    assert await raw.count_tasks(conn) == 1
+
+
+async def test_a_free_key_that_is_taken_between_the_look_and_the_lock_is_met(conn: Connection) -> None:
+    for statement in ("find_holders", "free_key"):
+        key = f"taken after {statement}"
+        met = Meanwhile(conn, statement, partial(put, key=key))
+        if statement == "find_holders":
+            answer = (await enqueue_unique_many(met, [make.unique_call(key=key)]))[0]
+        else:
+            answer = await put(met, key=key)
+        assert answer.created is not met.has_happened
+        assert await holder(conn, key) == answer.record.id
+
+
+async def test_C4_a_holder_that_starts_between_the_look_and_the_lock_keeps_its_arguments(conn: Connection) -> None:
+    first = (await put(conn, REPLACE)).record
+    worker = await make.worker(conn)
+    met = Meanwhile(conn, "find_holders", lambda conn: make.claimed(conn, worker))
+    answer = await put(met, REPLACE, args="[2]")
+    assert (answer.created, answer.changed, answer.record.id, answer.record.args) == (False, False, first.id, [])
+    assert answer.record.status is TaskStatus.RUNNING
+
+
+async def test_a_holder_that_ends_between_the_look_and_the_lock_frees_its_key(conn: Connection) -> None:
+    first = (await put(conn, REPLACE)).record
+    met = Meanwhile(conn, "find_holders", lambda conn: discard(conn, [first.id]))
+    answer = await put(met, REPLACE, args="[2]")
+    assert (answer.created, answer.record.id != first.id) == (True, True)
+    assert (await make.record(conn, first.id)).args == []
+
+
+async def test_C1_a_follow_up_of_a_holder_that_ends_between_the_look_and_the_lock_is_no_orphan(
+    conn: Connection,
+) -> None:
+    await put(conn, RERUN)
+    [claimed] = await make.claimed(conn, await make.worker(conn))
+    met = Meanwhile(conn, "find_holders", lambda conn: make.settled(conn, claimed, Succeeded("1")))
+    answer = await put(met, RERUN, args="[2]")
+    assert (answer.created, answer.record.status) == (True, TaskStatus.READY)
+    assert await holder(conn) == answer.record.id

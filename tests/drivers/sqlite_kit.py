@@ -92,4 +92,4 @@ async def holder(conn: Connection, key: str = "k") -> TaskId | None:
 
 async def count_rows(conn: Connection) -> int:
     """Count the task table's rows, up to 10,000."""
-    return len(await conn.fetch("prune_scan", statuses="[]", age=0, after=None, limit=10_000))
+    return len(await conn.fetch("prune_scan", statuses="[]", age=0, backend_alias=None, after=None, limit=10_000))

@@ -14,7 +14,7 @@ FIRE = unique.Fire(enqueues=300, keys=50, seconds=0.1, pause=0.02)
 
 @pytest.mark.asyncio
 async def test_C1_a_key_never_has_two_live_holders_and_every_answer_is_true(url: str) -> None:
-    await unique.one_holder_per_key(url, FIRE, processes=4)
+    await unique.one_holder_per_key(url, FIRE, processes=4, kills=4)
 
 
 @pytest.mark.asyncio
@@ -37,7 +37,7 @@ async def test_C3_a_bulk_call_keeps_the_first_of_each_key_and_its_place(url: str
 @pytest.mark.asyncio
 async def test_G2_the_onlooker_sees_two_live_holders_where_the_lock_row_is_not_written(url: str) -> None:
     with pytest.raises(AssertionError, match="have several live holders"):
-        await unique.one_holder_per_key(url, replace(FIRE, enqueues=50, keyless=True), processes=2, workers=1)
+        await unique.one_holder_per_key(url, replace(FIRE, enqueues=50, keyless=True), processes=2, workers=1, kills=1)
 
 
 def test_G2_the_checks_of_answers_see_a_stale_one_a_lost_row_and_a_row_of_nobody() -> None:

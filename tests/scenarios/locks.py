@@ -13,7 +13,7 @@ from oxpull_async.domain.record import TaskStatus, instant
 from tests.scenarios.looks import NOW, read
 from tests.scenarios.mayhem import mayhem
 from tests.scenarios.proof import Proof, proof
-from tests.scenarios.slots import check_limits, make_table, most_at_once, slots
+from tests.scenarios.slots import check_limits, end_of, lost_leases, make_table, most_at_once, slots
 from tests.scenarios.stage import Stage, stage
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class Limited:
     attempts: int
     cut_short: int
     workers_killed: int
+    ran_past_a_lost_lease: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Crowd:
 
 
 async def never_more_than_the_limit(
-    url: str, crowd: Crowd, *, workers: int = 4, lease_seconds: float = 2.0, **environment: str
+    url: str, crowd: Crowd, *, kills: int, workers: int = 4, lease_seconds: float = 2.0, **environment: str
 ) -> Limited:
     """Run many tasks of few locks on workers that are killed at random; the ledger shows what ran at once."""
     limits = crowd.key_limits
@@ -61,14 +62,14 @@ async def never_more_than_the_limit(
             for _ in range(crowd.tasks)
             for key, limit in limits.items()
         ]
-        async with mayhem(scene, "--concurrency=100", workers=workers, pause=(0.5, 1.5), **environment) as havoc:
+        async with mayhem(scene, "--concurrency=100", workers=workers, kills=kills, **environment) as havoc:
             await scene.enqueue(calls)
             await scene.reached(TaskStatus.SUCCESSFUL, len(calls) * 3 // 4, within=_within(crowd, lease_seconds))
         await scene.reached(TaskStatus.SUCCESSFUL, len(calls), within=_within(crowd, lease_seconds))
-        held = await slots(scene.ox)
+        held, leases = await slots(scene.ox), await lost_leases(scene.ox)
         attempts = sum(row.attempts for row in await scene.records())
-    check_limits(held, havoc.killed, limits)
-    most = most_at_once(held, havoc.killed)
+    check_limits(held, leases, limits)
+    most = most_at_once(held, leases)
     assert havoc.killed, "no worker was killed"
     return Limited(
         crowd.limits,
@@ -76,7 +77,8 @@ async def never_more_than_the_limit(
         crowd.keys,
         attempts,
         sum(slot.ended_at is None for slot in held),
-        len(havoc.killed),
+        havoc.killed,
+        sum(slot.ended_at is not None and end_of(slot, leases) < slot.ended_at for slot in held),
     )
 
 
@@ -191,7 +193,7 @@ PROOFS: list[Proof] = [
     proof(
         "running locks of limit 1 and 3 while workers are killed",
         "B2, G2",
-        partial(never_more_than_the_limit, crowd=CROWD),
+        partial(never_more_than_the_limit, crowd=CROWD, kills=10, lease_seconds=5.0),
     ),
     proof(
         "1,000 free rows behind 20,000 of a taken lock, within 1 s", "B1", partial(ONE_THOUSAND, within=1.0), POSTGRES

@@ -6,21 +6,20 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 
-from oxpull_async.domain.record import instant
 from tests.fixtures.processes import WorkerProcess
-from tests.scenarios.looks import read
 from tests.scenarios.stage import Stage
+
+PAUSE = 0.3, 1.5
 
 
 @dataclass(slots=True)
 class Mayhem:
-    """Who was killed: by process id, the instant at which its lease ends, or None if it had none yet."""
+    """The workers that live, and how many were killed."""
 
     scene: Stage
     options: tuple[str, ...]
-    killed: dict[int, datetime | None] = field(default_factory=dict)
+    killed: int = 0
     living: list[WorkerProcess] = field(default_factory=list)
 
     def start(self, **environment: str) -> None:
@@ -28,7 +27,7 @@ class Mayhem:
         self.living.append(self.scene.fleet.start(*self.options, **environment))
 
     async def kill(self) -> None:
-        """Kill one of the workers that have begun to work, and note until when its lease holds."""
+        """Kill one of the workers that have begun to work."""
         begun = [worker for worker in self.living if "started" in worker.log]
         if not begun:
             return
@@ -36,17 +35,12 @@ class Mayhem:
         self.living.remove(victim)
         victim.send(signal.SIGKILL)
         await victim.ended()
-        sql = f"SELECT max(lease_expires_at) FROM oxpull_worker WHERE pid = {victim.popen.pid}"
-        async with self.scene.ox.database.connection() as conn:
-            [[expires_at]] = await read(conn, sql)
-        self.killed[victim.popen.pid] = None if expires_at is None else instant(expires_at)
+        self.killed += 1
 
 
 @asynccontextmanager
-async def mayhem(
-    scene: Stage, *options: str, workers: int, pause: tuple[float, float], **environment: str
-) -> AsyncIterator[Mayhem]:
-    """Keep workers running, and kill one after every pause during the block; then leave the rest in peace."""
+async def mayhem(scene: Stage, *options: str, workers: int, kills: int, **environment: str) -> AsyncIterator[Mayhem]:
+    """Keep workers running, and kill one now and then during the block, so many at most; the rest lives on."""
     havoc = Mayhem(scene, options)
     over = asyncio.Event()
     for _ in range(workers):
@@ -55,9 +49,9 @@ async def mayhem(
         await worker.logged("started")
 
     async def rage() -> None:
-        while not over.is_set():
+        while not over.is_set() and havoc.killed < kills:
             try:
-                await asyncio.wait_for(over.wait(), random.uniform(*pause))
+                await asyncio.wait_for(over.wait(), random.uniform(*PAUSE))
             except TimeoutError:
                 await havoc.kill()
                 while len(havoc.living) < workers:

@@ -60,23 +60,40 @@ async def slots(ox: Oxpull) -> list[Held]:
     return [Held(row[0], row[1], instant(row[2]), instant_or_none(row[3])) for row in rows]
 
 
-def most_at_once(held: Iterable[Held], leases: Mapping[int, datetime | None]) -> dict[str, int]:
-    """Count how many slots of each key were held at once at most.
+type Leases = Mapping[int, Sequence[datetime]]
+"""By process id: when the leases of a worker ended that was killed, or that was taken for dead."""
 
-    `leases` says of the workers that were killed when their lease ended: until then they hold what they had begun.
-    """
+
+async def lost_leases(ox: Oxpull) -> dict[int, list[datetime]]:
+    """Read the leases that ended without their worker, alive or not, and by what process they were held."""
+    leases: dict[int, list[datetime]] = {}
+    async with ox.database.connection() as conn:
+        for pid, ended_at in await read(conn, "SELECT pid, lease_expires_at FROM oxpull_worker"):
+            leases.setdefault(pid, []).append(instant(ended_at))
+    return leases
+
+
+def end_of(slot: Held, leases: Leases) -> datetime:
+    """Say until when a slot was rightly held: to its task's end, or to the end of its worker's lease before that."""
+    ends = [ended_at for ended_at in leases.get(slot.pid, ()) if ended_at >= slot.began_at]
+    return min(ends if slot.ended_at is None else [slot.ended_at, *ends])
+
+
+def most_at_once(held: Iterable[Held], leases: Leases) -> dict[str, int]:
+    """Count how many slots of each key were held at once at most."""
     changes: dict[str, list[tuple[datetime, int]]] = {}
     for slot in held:
-        ended_at = slot.ended_at or leases[slot.pid] or slot.began_at
-        changes.setdefault(slot.key, []).extend([(slot.began_at, 1), (max(ended_at, slot.began_at), -1)])
+        changes.setdefault(slot.key, []).extend([(slot.began_at, 1), (end_of(slot, leases), -1)])
     return {key: _highest(sorted(steps)) for key, steps in changes.items()}
 
 
-def check_limits(held: Sequence[Held], leases: Mapping[int, datetime | None], limits: Mapping[str, int]) -> None:
+def check_limits(held: Sequence[Held], leases: Leases, limits: Mapping[str, int]) -> None:
     """Fail where more slots of a key were held at once than its limit."""
     most = most_at_once(held, leases)
     broken = {key: count for key, count in most.items() if count > limits[key]}
-    assert not broken, f"{len(broken)} of {len(most)} running locks exceeded, by key: {broken}"
+    slots = sorted((slot for slot in held if slot.key in broken), key=lambda slot: (slot.key, slot.began_at))
+    text = "\n".join(f"{slot.key} {slot.pid} {slot.began_at} - {slot.ended_at}" for slot in slots)
+    assert not broken, f"{len(broken)} of {len(most)} running locks exceeded, by key: {broken}\n{text}\n{leases}"
 
 
 def everybody(candidates: Sequence[LockCandidate], taken: dict[str, int]) -> Admission:

@@ -75,14 +75,14 @@ class Raced:
 
 
 async def one_holder_per_key(
-    url: str, fire: Fire, *, processes: int, workers: int = 3, lease_seconds: float = 2.0
+    url: str, fire: Fire, *, processes: int, kills: int, workers: int = 3, lease_seconds: float = 2.0
 ) -> Raced:
     """Let processes enqueue the same keys while workers run them and are killed at random."""
     async with stage(url, lease_seconds=lease_seconds) as scene:
         async with watching(scene.ox, at_most_one_holder) as watch:
-            async with mayhem(scene, "--concurrency=20", workers=workers, pause=(0.5, 1.5)) as havoc:
+            async with mayhem(scene, "--concurrency=20", workers=workers, kills=kills) as havoc:
                 got = await _callers(url, fire, processes)
-                killed = len(havoc.killed)
+                killed = havoc.killed
             await _settled(scene.ox, lease_seconds * 3 + 60)
         records = {row.id: row for row in await scene.records()}
     answers = [answer for one in got for answer in one.answers]
@@ -195,6 +195,8 @@ PROOFS: list[Proof] = [
     proof(
         "8 processes enqueue 50 unique keys 2,000 times each while workers are killed",
         "C1, G2",
-        partial(one_holder_per_key, fire=Fire(enqueues=2_000, keys=50, seconds=0.1, pause=0.005), processes=8),
+        partial(
+            one_holder_per_key, fire=Fire(enqueues=2_000, keys=50, seconds=0.1, pause=0.005), processes=8, kills=50
+        ),
     ),
 ]

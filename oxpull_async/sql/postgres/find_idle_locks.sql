@@ -5,5 +5,5 @@ SELECT w.lock_key, LEAST(w.waiters, w.lock_limit - w.held)::int
                  WHERE h.lock_key = t.lock_key AND h.lock_key IS NOT NULL AND h.leased_by IS NOT NULL) AS held
           FROM oxpull_task t WHERE t.waiting_for = 'lock' GROUP BY t.lock_key) AS w
  WHERE w.held < w.lock_limit
-   AND NOT EXISTS (SELECT 1 FROM oxpull_task r WHERE r.lock_key = w.lock_key AND r.lock_key IS NOT NULL AND r.due = 1)
+   AND NOT EXISTS (SELECT 1 FROM oxpull_task r WHERE r.lock_key = w.lock_key AND r.lock_key IS NOT NULL AND r.due + 0 = 1)
  ORDER BY w.lock_key LIMIT :limit::int
