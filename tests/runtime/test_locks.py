@@ -36,7 +36,7 @@ async def test_G2_the_ledger_shows_more_than_the_limit_where_the_claim_admits_ev
 def test_G2_a_killed_workers_slot_counts_until_its_lease_ends() -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     second = timedelta(seconds=1)
-    cut_short, next_one = Held("a", 1, now, None), Held("a", 2, now + second, now + 3 * second)
+    cut_short, next_one = Held("a", "x 1", 1, now, None), Held("a", "y 1", 2, now + second, now + 3 * second)
     assert most_at_once([cut_short, next_one], {1: [now + second]}) == {"a": 1}
     with pytest.raises(AssertionError, match="1 of 1 running locks exceeded"):
         check_limits([cut_short, next_one], {1: [now + 2 * second]}, {"a": 1})

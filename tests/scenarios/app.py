@@ -98,9 +98,11 @@ async def overrun_on_the_loop(number: int, seconds: float) -> None:
     time.sleep(seconds)  # noqa: ASYNC251 - that is the point
 
 
-@ox.task(max_attempts=10)
-async def hold_slot(key: str, seconds: float) -> None:
+@ox.task(max_attempts=10, takes_context=True)
+async def hold_slot(context: TaskContext, key: str, seconds: float) -> None:
     """Note in a table from when to when a slot of a key is held, both instants within."""
-    row = await note_begin(ox, key)
-    await asyncio.sleep(seconds)
-    await note_end(ox, row)
+    row = await note_begin(ox, key, f"{context.task_id} {context.attempt}")
+    try:
+        await asyncio.sleep(seconds)
+    finally:
+        await note_end(ox, row)

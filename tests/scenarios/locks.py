@@ -1,5 +1,6 @@
 """Running locks: never more than the limit at once, and never in the way of tasks that are free."""
 
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from oxpull_async.domain.record import TaskStatus, instant
 from tests.scenarios.looks import NOW, read
 from tests.scenarios.mayhem import mayhem
 from tests.scenarios.proof import Proof, proof
-from tests.scenarios.slots import check_limits, end_of, lost_leases, make_table, most_at_once, slots
+from tests.scenarios.slots import check_limits, end_of, make_table, most_at_once, slots, worker_leases
 from tests.scenarios.stage import Stage, stage
 
 if TYPE_CHECKING:
@@ -66,8 +67,11 @@ async def never_more_than_the_limit(
             await scene.enqueue(calls)
             await scene.reached(TaskStatus.SUCCESSFUL, len(calls) * 3 // 4, within=_within(crowd, lease_seconds))
         await scene.reached(TaskStatus.SUCCESSFUL, len(calls), within=_within(crowd, lease_seconds))
-        held, leases = await slots(scene.ox), await lost_leases(scene.ox)
-        attempts = sum(row.attempts for row in await scene.records())
+        held, leases = await slots(scene.ox), await worker_leases(scene.ox)
+        rows = await scene.records()
+    lost = [slot for slot in held if slot.ended_at is None and slot.pid not in havoc.killed]
+    errors = Counter(error.traceback for row in rows for error in row.errors)
+    assert not lost, f"living workers left {lost} behind; errors: {errors}"
     check_limits(held, leases, limits)
     most = most_at_once(held, leases)
     assert havoc.killed, "no worker was killed"
@@ -75,9 +79,9 @@ async def never_more_than_the_limit(
         crowd.limits,
         tuple(max(most[key] for key in limits if limits[key] == limit) for limit in crowd.limits),
         crowd.keys,
-        attempts,
+        sum(row.attempts for row in rows),
         sum(slot.ended_at is None for slot in held),
-        havoc.killed,
+        len(havoc.killed),
         sum(slot.ended_at is not None and end_of(slot, leases) < slot.ended_at for slot in held),
     )
 

@@ -15,11 +15,11 @@ PAUSE = 0.3, 1.5
 
 @dataclass(slots=True)
 class Mayhem:
-    """The workers that live, and how many were killed."""
+    """The workers that live, and the process ids of those that were killed."""
 
     scene: Stage
     options: tuple[str, ...]
-    killed: int = 0
+    killed: set[int] = field(default_factory=set)
     living: list[WorkerProcess] = field(default_factory=list)
 
     def start(self, **environment: str) -> None:
@@ -35,7 +35,7 @@ class Mayhem:
         self.living.remove(victim)
         victim.send(signal.SIGKILL)
         await victim.ended()
-        self.killed += 1
+        self.killed.add(victim.popen.pid)
 
 
 @asynccontextmanager
@@ -49,7 +49,7 @@ async def mayhem(scene: Stage, *options: str, workers: int, kills: int, **enviro
         await worker.logged("started")
 
     async def rage() -> None:
-        while not over.is_set() and havoc.killed < kills:
+        while not over.is_set() and len(havoc.killed) < kills:
             try:
                 await asyncio.wait_for(over.wait(), random.uniform(*PAUSE))
             except TimeoutError:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from uuid_utils import uuid7
 
@@ -17,9 +17,10 @@ INSTANT = {"postgres": "timestamptz", "mysql": "datetime(6)", "sqlite": "text"}
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A slot that a task held; `ended_at` is None where it was killed."""
+    """A slot that a task held; `ended_at` is None where its worker was killed, or the end could not be noted."""
 
     key: str
+    attempt: str
     pid: int
     began_at: datetime
     ended_at: datetime | None
@@ -31,18 +32,18 @@ async def make_table(ox: Oxpull) -> None:
     async with ox.database.connection() as conn:
         await conn.run_script("DROP TABLE IF EXISTS test_slot")
         await conn.run_script(
-            "CREATE TABLE test_slot (id char(36) PRIMARY KEY, lock_key varchar(64) NOT NULL, pid integer NOT NULL,"
+            "CREATE TABLE test_slot (id char(36) PRIMARY KEY, lock_key varchar(64) NOT NULL, attempt varchar(64) NOT NULL, pid integer NOT NULL,"
             f" began_at {kind} NOT NULL, ended_at {kind} NULL)"
         )
 
 
-async def note_begin(ox: Oxpull, key: str) -> str:
+async def note_begin(ox: Oxpull, key: str, attempt: str) -> str:
     """Note that a slot of a key is held from now on; returns the row's id."""
     row = str(uuid7())
     async with ox.transaction() as tx:
         await tx.execute(
-            "INSERT INTO test_slot (id, lock_key, pid, began_at)"
-            f" VALUES ('{row}', '{key}', {os.getpid()}, {NOW[ox.database.dialect.name]})"
+            "INSERT INTO test_slot (id, lock_key, attempt, pid, began_at)"
+            f" VALUES ('{row}', '{key}', '{attempt}', {os.getpid()}, {NOW[ox.database.dialect.name]})"
         )
     return row
 
@@ -56,16 +57,16 @@ async def note_end(ox: Oxpull, row: str) -> None:
 async def slots(ox: Oxpull) -> list[Held]:
     """Read the ledger."""
     async with ox.database.connection() as conn:
-        rows = await read(conn, "SELECT lock_key, pid, began_at, ended_at FROM test_slot")
-    return [Held(row[0], row[1], instant(row[2]), instant_or_none(row[3])) for row in rows]
+        rows = await read(conn, "SELECT lock_key, attempt, pid, began_at, ended_at FROM test_slot")
+    return [Held(row[0], row[1], row[2], instant(row[3]), instant_or_none(row[4])) for row in rows]
 
 
 type Leases = Mapping[int, Sequence[datetime]]
-"""By process id: when the leases of a worker ended that was killed, or that was taken for dead."""
+"""By process id: when its leases ended; a process that was stalled for too long has several."""
 
 
-async def lost_leases(ox: Oxpull) -> dict[int, list[datetime]]:
-    """Read the leases that ended without their worker, alive or not, and by what process they were held."""
+async def worker_leases(ox: Oxpull) -> dict[int, list[datetime]]:
+    """Read when the leases of each process end or ended, several where one was lost."""
     leases: dict[int, list[datetime]] = {}
     async with ox.database.connection() as conn:
         for pid, ended_at in await read(conn, "SELECT pid, lease_expires_at FROM oxpull_worker"):
@@ -76,7 +77,7 @@ async def lost_leases(ox: Oxpull) -> dict[int, list[datetime]]:
 def end_of(slot: Held, leases: Leases) -> datetime:
     """Say until when a slot was rightly held: to its task's end, or to the end of its worker's lease before that."""
     ends = [ended_at for ended_at in leases.get(slot.pid, ()) if ended_at >= slot.began_at]
-    return min(ends if slot.ended_at is None else [slot.ended_at, *ends])
+    return min([*ends, slot.ended_at or datetime.max.replace(tzinfo=UTC)])
 
 
 def most_at_once(held: Iterable[Held], leases: Leases) -> dict[str, int]:
@@ -92,7 +93,7 @@ def check_limits(held: Sequence[Held], leases: Leases, limits: Mapping[str, int]
     most = most_at_once(held, leases)
     broken = {key: count for key, count in most.items() if count > limits[key]}
     slots = sorted((slot for slot in held if slot.key in broken), key=lambda slot: (slot.key, slot.began_at))
-    text = "\n".join(f"{slot.key} {slot.pid} {slot.began_at} - {slot.ended_at}" for slot in slots)
+    text = "\n".join(f"{slot.key} {slot.attempt} {slot.pid} {slot.began_at} - {slot.ended_at}" for slot in slots)
     assert not broken, f"{len(broken)} of {len(most)} running locks exceeded, by key: {broken}\n{text}\n{leases}"
 
 

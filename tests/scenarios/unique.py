@@ -82,7 +82,7 @@ async def one_holder_per_key(
         async with watching(scene.ox, at_most_one_holder) as watch:
             async with mayhem(scene, "--concurrency=20", workers=workers, kills=kills) as havoc:
                 got = await _callers(url, fire, processes)
-                killed = havoc.killed
+                killed = len(havoc.killed)
             await _settled(scene.ox, lease_seconds * 3 + 60)
         records = {row.id: row for row in await scene.records()}
     answers = [answer for one in got for answer in one.answers]
