@@ -1,11 +1,12 @@
 """The core's Connection over Django's connection of an alias; it never suspends.
 
 It joins whatever is open: autocommit, `atomic()`, or a transaction by hand. Nothing about Django's connection is
-configured here, and no connection is opened that Django would not open itself.
+configured here, and no connection is opened that Django would not open itself, except by `apart`.
 """
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+import time
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -13,9 +14,10 @@ from weakref import WeakKeyDictionary
 from django.db import Error, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from compat_sync.connection_apart import LIMITS, beside
 from compat_sync.connection_errors import REFUSED_BY_DRIVER, Scene, meaning_of
-from oxpull_async.db.contract import MAX_BATCH_BYTES, Dialect, Row, Scalar
-from oxpull_async.db.statements import FORMAT, load_statement
+from oxpull_async.db.contract import MAX_BATCH_BYTES, Connection, Dialect, Row, Scalar
+from oxpull_async.db.statements import FORMAT, Statement, load_statement
 from oxpull_async.domain.errors import ConnectionLost, DatabaseTrouble, UsageError
 from oxpull_async.drivers.dialects import MYSQL, POSTGRES, SQLITE
 
@@ -26,6 +28,7 @@ __all__ = ["DjangoConnection"]
 
 _DIALECTS = {"postgresql": POSTGRES, "mysql": MYSQL, "sqlite": SQLITE}
 _PACKET_SHARE = 4
+_USUAL_TIMEOUT = 5.0
 _UUID_SORTS = (10, 11, 5)
 
 
@@ -54,13 +57,21 @@ class DjangoConnection:
         """How many bytes of values one statement should carry at most."""
         return _packet_limit(self._django) if self.dialect is MYSQL else MAX_BATCH_BYTES
 
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open here, the caller's or one of ours."""
+        with _translated(self._django) as django:
+            return django.in_atomic_block or not django.get_autocommit()
+
     async def fetch(self, statement: str, /, **values: Scalar) -> Sequence[Row]:
         """Run a statement and return its rows."""
-        sql, bound = self._prepare(statement, values)
-        with _translated(self._django) as django, django.cursor() as cursor:
-            cursor.execute(sql, bound)
-            rows: Sequence[Row] = cursor.fetchall()
-            return rows
+        prepared, bound = self._prepare(statement, values)
+        async with self._together(prepared):
+            with _translated(self._django) as django, django.cursor() as cursor:
+                for sql, share in prepared.dealt(bound):
+                    cursor.execute(sql, share)
+                rows: Sequence[Row] = cursor.fetchall()
+                return rows
 
     async def fetchrow(self, statement: str, /, **values: Scalar) -> Row | None:
         """Run a statement and return its first row, or None."""
@@ -69,11 +80,13 @@ class DjangoConnection:
 
     async def execute(self, statement: str, /, **values: Scalar) -> int:
         """Run a statement and return how many rows it matched."""
-        sql, bound = self._prepare(statement, values)
-        with _translated(self._django) as django, django.cursor() as cursor:
-            cursor.execute(sql, bound)
-            matched: int = cursor.rowcount
-            return max(matched, 0)
+        prepared, bound = self._prepare(statement, values)
+        async with self._together(prepared):
+            with _translated(self._django) as django, django.cursor() as cursor:
+                for sql, share in prepared.dealt(bound):
+                    cursor.execute(sql, share)
+                matched: int = cursor.rowcount
+                return max(matched, 0)
 
     def transaction(self) -> AbstractAsyncContextManager[None]:
         """Open a transaction for the block, or a savepoint inside one that is open."""
@@ -92,6 +105,17 @@ class DjangoConnection:
         """Run one statement of a schema file, which takes no values."""
         with _translated(self._django) as django, django.cursor() as cursor:
             cursor.execute(sql)
+
+    @asynccontextmanager
+    async def apart(self) -> AsyncIterator[Connection]:
+        """Open a connection beside this one for a short look at what is committed."""
+        with beside(self._django) as alias:
+            conn = DjangoConnection(alias, clock_offset=self.clock_offset)
+            # On SQLite a transaction of ours would wait for the writer that is the caller.
+            async with nullcontext() if conn.dialect is SQLITE else conn.transaction():
+                for limit in LIMITS[self._django.vendor]:
+                    await conn.run_script(limit)
+                yield conn
 
     async def uuid_type(self) -> str:
         """Return the column type that ids have on this server.
@@ -113,9 +137,13 @@ class DjangoConnection:
     def _django(self) -> BaseDatabaseWrapper:
         return connections[self.alias]
 
-    def _prepare(self, name: str, values: dict[str, Scalar]) -> tuple[str, list[Scalar]]:
+    def _prepare(self, name: str, values: dict[str, Scalar]) -> tuple[Statement, list[Scalar]]:
         statement = load_statement(self.dialect.name, name, FORMAT)
-        return statement.sql, statement.bind(values, self.clock_offset)
+        return statement, statement.bind(values, self.clock_offset)
+
+    def _together(self, statement: Statement) -> AbstractAsyncContextManager[None]:
+        """Let all steps of a statement count or none."""
+        return self.transaction() if statement.steps else nullcontext()
 
 
 class _Block:
@@ -141,19 +169,25 @@ class _Block:
 @contextmanager
 def _translated(django: BaseDatabaseWrapper) -> Generator[BaseDatabaseWrapper]:
     """Turn what Django and the driver raise into the core's errors, and let go of a connection that broke."""
-    connected = django.connection is not None
+    connected, began = django.connection is not None, time.monotonic()
     try:
         yield django
     except (Error, *REFUSED_BY_DRIVER) as error:
-        meaning = meaning_of(error, _scene(django, connected=connected))
+        meaning = meaning_of(error, _scene(django, connected=connected, waited=time.monotonic() - began))
         if isinstance(meaning, ConnectionLost):
             django.close_if_unusable_or_obsolete()
         raise meaning from error
 
 
-def _scene(django: BaseDatabaseWrapper, *, connected: bool) -> Scene:
-    in_transaction = django.in_atomic_block or not django.autocommit
-    return Scene(django.vendor, connected, in_transaction, savepoint=any(django.savepoint_ids))
+def _scene(django: BaseDatabaseWrapper, *, connected: bool, waited: float) -> Scene:
+    return Scene(
+        django.vendor,
+        connected,
+        in_transaction=django.in_atomic_block or not django.autocommit,
+        savepoint=any(django.savepoint_ids),
+        waited=waited,
+        patience=float(django.settings_dict["OPTIONS"].get("timeout", _USUAL_TIMEOUT)),
+    )
 
 
 @contextmanager

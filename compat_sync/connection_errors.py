@@ -75,17 +75,28 @@ _RESULT_CODES: Mapping[int, Meaning] = {
     sqlite3.SQLITE_PERM: DatabaseUnavailable,
 }
 _PRIMARY = 0xFF
+_ALMOST = 0.9
 _MISSING = ("no such table: ", "no such column: ", "has no column named ")
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Where an error came up: whose connection, whether it was open, and what was open on it."""
+    """Where an error came up: on an open connection, in a transaction, in a savepoint.
+
+    It took `waited` seconds, and `patience` is for how many SQLite waits for other writers.
+    """
 
     vendor: str
     connected: bool
     in_transaction: bool
     savepoint: bool
+    waited: float
+    patience: float
+
+    @property
+    def has_waited(self) -> bool:
+        """Whether SQLite waited: a transaction that has read before it writes is refused at once."""
+        return self.waited >= _ALMOST * self.patience > 0
 
 
 def meaning_of(error: Exception, scene: Scene) -> DatabaseTrouble:
@@ -99,6 +110,8 @@ def meaning_of(error: Exception, scene: Scene) -> DatabaseTrouble:
     if meaning is ConnectionLost and not scene.connected:
         meaning = DatabaseUnavailable
     text = str(cause).strip() or type(cause).__name__
+    if meaning is LockTimeout:
+        return meaning(f"{text}; {_patience(cause, scene)}", transaction_survived=survived)
     if issubclass(meaning, Contended):
         return meaning(text, transaction_survived=survived)
     if meaning is NotMigrated:
@@ -106,6 +119,15 @@ def meaning_of(error: Exception, scene: Scene) -> DatabaseTrouble:
     if meaning is ConnectionLost:
         return meaning(f"the connection broke, so the outcome of the command is unknown: {text}")
     return meaning(text)
+
+
+def _patience(cause: BaseException, scene: Scene) -> str:
+    """Say how long the database waited, and why if not at all."""
+    if getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY_SNAPSHOT:
+        return "refused without waiting, since another connection wrote after this transaction had begun to read"
+    if scene.in_transaction and not scene.has_waited and hasattr(cause, "sqlite_errorcode"):
+        return "refused without waiting, since another connection writes and this transaction had begun to read"
+    return f"given up after {scene.waited:.2f} s"
 
 
 def _by_sqlstate(cause: BaseException, scene: Scene) -> tuple[Meaning | None, bool]:
@@ -134,8 +156,8 @@ def _by_result_code(cause: BaseException, scene: Scene) -> tuple[Meaning | None,
         return NotMigrated, False
     if "malformed JSON" in text:
         return DataRefused, False
-    # A transaction that has read an older snapshot can never write; any other busy one may try again.
-    survived = scene.in_transaction and code != sqlite3.SQLITE_BUSY_SNAPSHOT
+    # A transaction that has begun to read before the other wrote can never write; one that has waited may try again.
+    survived = scene.in_transaction and code != sqlite3.SQLITE_BUSY_SNAPSHOT and scene.has_waited
     return _RESULT_CODES.get(code & _PRIMARY, DatabaseTrouble), survived
 
 

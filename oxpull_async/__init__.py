@@ -6,21 +6,27 @@ PostgreSQL, MySQL, MariaDB or SQLite.
 from oxpull_async.app.oxpull import Oxpull
 from oxpull_async.app.result import TaskResult
 from oxpull_async.app.task import Call, Task
+from oxpull_async.domain.explanation import Explanation
 from oxpull_async.domain.record import TaskError, TaskStatus
 from oxpull_async.domain.retry import Exponential, Retry, Snooze
+from oxpull_async.domain.running_lock import RunningLock
+from oxpull_async.domain.unique import Unique
 from oxpull_async.runtime.context import TaskContext
 from oxpull_async.runtime.worker import Worker
 
 __all__ = [
     "Call",
+    "Explanation",
     "Exponential",
     "Oxpull",
     "Retry",
+    "RunningLock",
     "Snooze",
     "Task",
     "TaskContext",
     "TaskError",
     "TaskResult",
     "TaskStatus",
+    "Unique",
     "Worker",
 ]

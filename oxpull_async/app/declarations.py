@@ -1,5 +1,6 @@
 """Declaring tasks on an Oxpull: over functions, or by name only."""
 
+import inspect
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
 
@@ -11,8 +12,9 @@ from oxpull_async.app.task import (
     FunctionTask,
     Task,
     TaskKeywords,
-    changed_options,
+    check_options,
     declare_task,
+    declared_options,
 )
 from oxpull_async.domain.errors import InvalidTask
 from oxpull_async.domain.settings import Settings, refuse_unknown
@@ -43,7 +45,8 @@ class Declarations:
 
         Options: `queue_name`, `priority` (-100..100), `max_attempts` (1..32767), `timeout` (seconds or timedelta),
         `backoff` (Exponential, list of seconds or callable over the attempt's number), `retry_on`, `fail_on`
-        (exception classes), `takes_context` (the function takes a TaskContext first).
+        (exception classes), `takes_context` (the function takes a TaskContext first), `unique` (True or Unique(…)),
+        `running_lock` (True or RunningLock(…)).
 
         Raises: InvalidTask for a value out of range, TypeError for an unknown option.
         """
@@ -52,6 +55,7 @@ class Declarations:
             task = declare_task(
                 cast("Oxpull", self), function, cast("TaskKeywords", options), takes_context=takes_context
             )
+            _refuse_another(self.tasks.get(task.path), task)
             self.tasks[task.path] = task
             return task
 
@@ -62,5 +66,18 @@ class Declarations:
         refuse_unknown("remote()", options.keys(), CallKeywords.__annotations__)
         if not all(part.isidentifier() for part in path.split(".")) or "." not in path:
             raise InvalidTask(f"{path!r} is no dotted path to a task, like 'shop.tasks.send_invoice'")
-        changed = changed_options(self.settings.defaults, options, self.settings.queues)
-        return Task(cast("Oxpull", self), checked_task_path(path), changed, body=None)
+        declared = declared_options(self.settings, checked_task_path(path), options)
+        check_options(declared, path, body=None)
+        return Task(cast("Oxpull", self), path, declared, body=None)
+
+
+def _refuse_another(known: Task[..., Any] | None, task: Task[..., Any]) -> None:
+    """Raise InvalidTask when two functions have one path; the same lines imported again are the same function."""
+    if known is None or known.body is None or task.body is None:
+        return
+    old, new = (getattr(inspect.unwrap(body.function), "__code__", None) for body in (known.body, task.body))
+    if old and new and (old.co_filename, old.co_firstlineno) != (new.co_filename, new.co_firstlineno):
+        where = f"{old.co_filename}:{old.co_firstlineno} and {new.co_filename}:{new.co_firstlineno}"
+        raise InvalidTask(
+            f"two tasks have the path {task.path} ({where}): rename one, a worker finds a task by its path"
+        )

@@ -6,20 +6,24 @@ Check everything first, then write in the caller's transaction or in one of our 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import uuid_utils
-
 from oxpull_async.app import ambient
+from oxpull_async.app.new_tasks import NewTasks
 from oxpull_async.app.result import TaskResult
 from oxpull_async.app.task import Call
-from oxpull_async.db.contract import Connection
-from oxpull_async.domain.errors import ConnectionLost, DataRefused, InvalidTask, UsageError
-from oxpull_async.domain.record import NewTask, TaskRecord, TaskStatus
-from oxpull_async.domain.task import Body, checked_queue
-from oxpull_async.domain.values import decode, encode_normalised, normalise_call
+from oxpull_async.domain.errors import (
+    AlreadyEnqueued,
+    ConnectionLost,
+    Contended,
+    DataRefused,
+    LockTimeout,
+    UniqueEnqueueRace,
+)
+from oxpull_async.domain.record import NewTask
+from oxpull_async.domain.task import Body
+from oxpull_async.domain.unique_plan import UniqueCall
 from oxpull_async.runtime.repeat import repeat
-from oxpull_async.store import enqueue as store
-from oxpull_async.store.enqueue import Stored
-from oxpull_async.store.results import get_tasks
+from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls
+from oxpull_async.store.unique import Answers, UniqueAnswer
 
 if TYPE_CHECKING:
     from oxpull_async.app.oxpull import Oxpull
@@ -30,89 +34,71 @@ class Enqueuer:
 
     def __init__(self, ox: "Oxpull") -> None:
         self._ox = ox
+        self._new = NewTasks(ox)
 
     async def enqueue[R](self, call: Call[R]) -> TaskResult[R]:
-        """Store one call; returns its result handle."""
-        task = self._new_task(call)
-        transaction = ambient.current(self._ox)
-        if transaction is not None:
-            stored = await store.enqueue(transaction.conn, task)
-            transaction.created.add(task.id)
-        else:
-            stored = (await self._in_own_transaction([task]))[0]
-        await self._ox.wake(task.queue_name)
-        return self._result(call, task, stored)
+        """Store one call, or find the task that holds its key; returns its result handle."""
+        answer = (await self._store([call], [self._new.of(call)]))[0]
+        if answer.refused:
+            raise self._refusal(call, answer, position=None)
+        return self._result(call, answer)
 
     async def enqueue_many(self, calls: Sequence[Call[Any]]) -> list[TaskResult[Any]]:
         """Store calls in one transaction, all or nothing; results in the order of the calls."""
-        tasks = [self._numbered(position, call) for position, call in enumerate(calls)]
-        if not tasks:
-            return []
+        tasks = [self._new.numbered(position, call) for position, call in enumerate(calls)]
+        answers = await self._store(calls, tasks) if tasks else {}
+        for position, answer in answers.items():
+            if answer.refused:
+                raise self._refusal(calls[position], answer, position=position)
+        return [self._result(call, answers[position]) for position, call in enumerate(calls)]
+
+    async def _store(self, calls: Sequence[Call[Any]], tasks: Sequence[NewTask]) -> Answers:
+        """Write the tasks of calls, and wake the workers of the queues that got something to do."""
+        parts = _parts(calls, tasks)
         transaction = ambient.current(self._ox)
-        if transaction is not None:
-            stored = await store.enqueue_many(transaction.conn, tasks)
-            transaction.created.update(task.id for task in tasks)
-        else:
-            stored = await self._in_own_transaction(tasks)
-        for queue_name in sorted({task.queue_name for task in tasks}):
-            await self._ox.wake(queue_name)
-        return [self._result(*three) for three in zip(calls, tasks, stored, strict=True)]
-
-    async def _in_own_transaction(self, tasks: Sequence[NewTask]) -> list[Stored]:
         try:
-            return await repeat(self._ox.database, lambda conn: _insert(conn, tasks))
+            if transaction is None:
+                answers = await self._in_own_transaction(parts)
+            else:
+                answers = await enqueue_calls(transaction.conn, parts)
+                transaction.created.update(answer.record.id for answer in answers.values() if answer.changed)
+        except Contended as trouble:
+            if not parts.unique or isinstance(trouble, UniqueEnqueueRace):
+                raise
+            raise _race(trouble, own=transaction is None) from trouble
+        for queue_name in sorted({answer.record.queue_name for answer in answers.values() if answer.changed}):
+            await self._ox.wake(queue_name)
+        return answers
+
+    async def _in_own_transaction(self, parts: EnqueueCalls) -> Answers:
+        try:
+            return await repeat(self._ox.database, lambda conn: enqueue_calls(conn, parts))
         except ConnectionLost:
-            return await self._insert_again(tasks)
+            return await self._again(parts)
 
-    async def _insert_again(self, tasks: Sequence[NewTask]) -> list[Stored]:
-        """Repeat an insert whose outcome is unknown.
+    async def _again(self, parts: EnqueueCalls) -> Answers:
+        """Repeat an enqueue whose outcome is unknown.
 
-        The ids are ours, so rows that stand are found by them.
+        A refused value may be an id of ours that has meanwhile turned out to stand: then it is found.
         """
         try:
-            return await repeat(self._ox.database, lambda conn: _insert_missing(conn, tasks))
+            return await repeat(self._ox.database, lambda conn: enqueue_again(conn, parts))
         except DataRefused:
-            return await repeat(self._ox.database, lambda conn: _insert_missing(conn, tasks))
+            return await repeat(self._ox.database, lambda conn: enqueue_again(conn, parts))
 
-    def _numbered(self, position: int, call: Call[Any]) -> NewTask:
-        if not isinstance(call, Call):
-            raise InvalidTask(f"call {position}: {call!r:.80} is no call: pass task.call(…)")
-        try:
-            return self._new_task(call)
-        except UsageError as refused:
-            raise type(refused)(f"call {position} ({call.task.path}): {refused}") from refused.__cause__
+    def _result[R](self, call: Call[R], answer: UniqueAnswer) -> TaskResult[R]:
+        decode = return_decoder(call.task.body)
+        return TaskResult(self._ox, answer.record, created=answer.created, decode=decode)
 
-    def _new_task(self, call: Call[Any]) -> NewTask:
-        task, limit = call.task, self._ox.settings.max_payload_bytes
-        if task.ox is not self._ox:
-            raise InvalidTask(f"{task.path} was declared on another Oxpull; enqueue it there")
-        encode = normalise_call if task.body is None else task.body.codec.encode
-        args, kwargs = encode(call.args, call.kwargs)
-        options = task.options
-        checked_queue(options.queue_name, self._ox.settings.queues)
-        return NewTask(
-            id=str(uuid_utils.uuid7()),
-            backend_alias=self._ox.settings.alias,
-            task_path=task.path,
-            queue_name=options.queue_name,
-            priority=options.priority,
-            args=encode_normalised(args, path="args", max_bytes=limit),
-            kwargs=encode_normalised(kwargs, path="kwargs", max_bytes=limit) if kwargs else "{}",
-            run_after=options.run_after,
-            max_attempts=options.max_attempts,
-            timeout=options.timeout,
+    def _refusal(self, call: Call[Any], answer: UniqueAnswer, *, position: int | None) -> AlreadyEnqueued:
+        holder = self._result(call, answer)
+        place = "" if position is None else f"call {position}: "
+        return AlreadyEnqueued(
+            f"{place}{call.task.path}: the unique key is held by task {holder.id} ({holder.status}, enqueued at "
+            f"{holder.enqueued_at:%Y-%m-%d %H:%M:%S} UTC); nothing was written. Its result is this error's `existing`",
+            existing=holder,
+            position=position,
         )
-
-    def _result[R](self, call: Call[R], task: NewTask, stored: Stored) -> TaskResult[R]:
-        record = TaskRecord(
-            id=task.id, backend_alias=task.backend_alias, task_path=task.task_path, queue_name=task.queue_name,
-            priority=task.priority, status=TaskStatus.READY, waiting_for=None, args=decode(task.args),  # type: ignore[arg-type]
-            kwargs=decode(task.kwargs), run_after=task.run_after, available_at=stored.available_at,  # type: ignore[arg-type]
-            enqueued_at=stored.enqueued_at, started_at=None, last_attempted_at=None, finished_at=None, attempts=0,
-            max_attempts=task.max_attempts, epoch=0, timeout=task.timeout, leased_by=None, worker_ids=(), errors=(),
-            return_value=None, progress=None, cancel_requested=False,
-        )  # fmt: skip
-        return TaskResult(self._ox, record, created=True, decode=return_decoder(call.task.body))
 
 
 def return_decoder(body: Body | None) -> Callable[[Any], Any] | None:
@@ -120,14 +106,32 @@ def return_decoder(body: Body | None) -> Callable[[Any], Any] | None:
     return None if body is None else body.codec.decode_return
 
 
-async def _insert(conn: Connection, tasks: Sequence[NewTask]) -> list[Stored]:
-    if len(tasks) == 1:
-        return [await store.enqueue(conn, tasks[0])]
-    return await store.enqueue_many(conn, tasks)
+def _parts(calls: Sequence[Call[Any]], tasks: Sequence[NewTask]) -> EnqueueCalls:
+    plain: dict[int, NewTask] = {}
+    unique: list[UniqueCall] = []
+    for position, (call, task) in enumerate(zip(calls, tasks, strict=True)):
+        rule = call.task.options.unique
+        if rule is None:
+            plain[position] = task
+        else:
+            unique.append(UniqueCall(position, task, rule))
+    return EnqueueCalls(plain, unique)
 
 
-async def _insert_missing(conn: Connection, tasks: Sequence[NewTask]) -> list[Stored]:
-    found = await get_tasks(conn, [task.id for task in tasks])
-    if len(found) < len(tasks):
-        return await _insert(conn, tasks)
-    return [Stored(found[task.id].enqueued_at, found[task.id].available_at) for task in tasks]
+def _race(trouble: Contended, *, own: bool) -> UniqueEnqueueRace:
+    """Say what a lock that could not be had means to a unique enqueue, and what to repeat."""
+    cause = (
+        "another transaction holds this unique key for longer than the database waits"
+        if isinstance(trouble, LockTimeout)
+        else "the database ended this enqueue to break a deadlock or conflict"
+    )
+    if own:
+        what = "Enqueue again"
+    elif trouble.transaction_survived:
+        what = "The transaction that is open here is as it was before: enqueue again in it, or roll it back"
+    else:
+        what = "The transaction that is open here is lost: roll it back and repeat all of it"
+    return UniqueEnqueueRace(
+        f"whether the task is pending already could not be known, and nothing was written: {cause} ({trouble}). {what}",
+        transaction_survived=not own and trouble.transaction_survived,
+    )

@@ -1,7 +1,7 @@
 """What operators ask of an Oxpull: change tasks, pause queues, count, prune, check health."""
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -12,12 +12,14 @@ from oxpull_async.app.wakeups import Wakeups
 from oxpull_async.db.contract import Connection, Database
 from oxpull_async.domain.durations import Duration, seconds
 from oxpull_async.domain.errors import TaskResultDoesNotExist, UsageError
+from oxpull_async.domain.explanation import Explanation
 from oxpull_async.domain.record import TaskId, TaskStatus
 from oxpull_async.domain.settings import Settings
 from oxpull_async.domain.task import checked_queue
 from oxpull_async.runtime.repeat import repeat
-from oxpull_async.store import health, operate, queues
+from oxpull_async.store import clean, health, operate, queues
 from oxpull_async.store.enqueue import notify
+from oxpull_async.store.explain import explain_task
 from oxpull_async.store.queues import QueueStats
 
 PRUNABLE = (TaskStatus.SUCCESSFUL, TaskStatus.DISCARDED, TaskStatus.FAILED, TaskStatus.LOST)
@@ -68,7 +70,7 @@ class Operations:
 
     async def discard(self, id_: str) -> bool:
         """End a task that is ready, waiting, failed or lost; False when it is in another status."""
-        return await self.operate(lambda c: operate.discard(c, [checked_id(id_)])) > 0
+        return (await self.discard_many([id_]))[0] > 0
 
     async def cancel(self, id_: str) -> bool:
         """End a task that does not run yet, or ask a running one to stop.
@@ -76,7 +78,7 @@ class Operations:
         A success that settles first wins; every other end of the running attempt becomes DISCARDED. False when the task
         has ended or was asked to stop already.
         """
-        return await self.operate(lambda c: operate.cancel(c, [checked_id(id_)])) > 0
+        return (await self.cancel_many([id_]))[0] > 0
 
     async def retry_many(self, ids: Collection[str], *, include_discarded: bool = False) -> tuple[int, int]:
         """Retry many tasks; returns how many changed and how many were skipped."""
@@ -124,6 +126,17 @@ class Operations:
 
         return await self.operate(look)
 
+    async def explain(self, id_: str) -> Explanation:
+        """Say whether a worker may claim a task now, and if not, everything that keeps it.
+
+        Raises: TaskResultDoesNotExist when there is no such task.
+        """
+        checked, alias = checked_id(id_), self.settings.alias
+        explanation = await self.operate(lambda c: explain_task(c, alias, checked))
+        if explanation is None:
+            raise TaskResultDoesNotExist(f"no task has the id {checked}")
+        return explanation
+
     async def prune(
         self,
         older_than: Duration = timedelta(days=7),
@@ -139,7 +152,8 @@ class Operations:
 
         Raises: UsageError for another status, a batch size below 1 or a negative age.
         """
-        request = _prune_request(older_than, statuses, batch_size, dry_run=dry_run)
+        asked = _prune_request(older_than, statuses, batch_size, dry_run=dry_run)
+        request = replace(asked, backend_alias=self.settings.alias)
         report, after = PruneReport(0, 0, dry_run), None
         while True:
             step = await self.operate(lambda c, after=after: operate.prune_step(c, request, after))  # type: ignore[misc]
@@ -148,7 +162,17 @@ class Operations:
                 progress(report)
             after = step.after
             if after is None:
+                await self._clean(batch_size, dry_run=dry_run)
                 return report
+
+    async def _clean(self, batch_size: int, *, dry_run: bool) -> None:
+        """Remove stale unique keys and idle running locks in steps of `batch_size`."""
+        key: str | None = ""
+        while key is not None:
+            step = await self.operate(lambda c, key=key: clean.clean_keys(c, key, batch_size, dry_run=dry_run))  # type: ignore[misc]
+            key = step.after
+        while not dry_run and await self.operate(lambda c: clean.clean_locks(c, batch_size)) == batch_size:
+            pass
 
     async def wake(self, queue_name: str) -> None:
         """Wake the workers of a queue ("": of all), by the commit where a transaction is open here."""
@@ -185,8 +209,18 @@ async def _in_chunks(
     changed = 0
     for start in range(0, len(checked), CHUNK):
         part = checked[start : start + CHUNK]
-        changed += await ox.operate(lambda c, part=part: operation(c, part))  # type: ignore[misc]
+        changed += await ox.operate(partial(_operate_own, ox.settings.alias, part, operation))
     return changed, len(checked) - changed
+
+
+async def _operate_own(
+    alias: str,
+    ids: Sequence[TaskId],
+    operation: Callable[[Connection, Sequence[TaskId]], Awaitable[int]],
+    conn: Connection,
+) -> int:
+    own = await operate.own_tasks(conn, alias, ids)
+    return await operation(conn, own) if own else 0
 
 
 def _prune_request(

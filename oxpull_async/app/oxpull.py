@@ -24,7 +24,8 @@ class Oxpull(Declarations, Operations):
 
     `url` is postgresql://…, mysql://… or sqlite:///…, by default OXPULL_DATABASE_URL. Keywords: `queues` (names that
     are allowed; none given: any), `max_attempts`, `backoff`, `timeout` (defaults of its tasks), `max_payload_bytes`,
-    `lease_seconds`, `pool_size`, `pooler` ("transaction" behind pgbouncer), `listen_url`, `alias`.
+    `lease_seconds`, `pool_size`, `pooler` ("transaction" behind pgbouncer), `listen_url`, `alias`, `unique_tasks`
+    (tasks or paths that are unique unless declared otherwise), `unique_ttl` (how long a unique key is held at most).
 
     Raises: UsageError or InvalidTask for a value out of range, TypeError for an unknown keyword.
     """
@@ -83,7 +84,8 @@ class Oxpull(Declarations, Operations):
     async def enqueue_many(self, calls: Iterable[Call[Any]]) -> list[TaskResult[Any]]:
         """Store calls, also of different tasks, all or none; results in their order.
 
-        Raises: InvalidArguments or InvalidTask naming the first bad call by its position; nothing is written.
+        Raises: InvalidArguments or InvalidTask naming the first bad call by its position, AlreadyEnqueued with the
+        `position` of the first call that a unique key refuses; nothing is written.
         """
         return await self.enqueuer.enqueue_many(list(calls))
 
@@ -123,6 +125,10 @@ class Oxpull(Declarations, Operations):
     def on_wake(self, callback: Callable[[str], None]) -> Callable[[], None]:
         """Call `callback` with the queue's name at every enqueue here; returns what ends that."""
         return self.wakeups.subscribe(callback)
+
+    async def announce(self, queue_name: str) -> None:
+        """Wake the workers here and elsewhere; "" says that any queue may have changed."""
+        await self.wakeups.announce(queue_name)
 
     def result_of(self, record: TaskRecord) -> TaskResult[Any]:
         """Return the handle for a record that was read already."""

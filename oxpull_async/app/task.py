@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, Protocol, Self, Typ
 from oxpull_async.domain.annotations import ArgumentCodec
 from oxpull_async.domain.durations import Duration
 from oxpull_async.domain.errors import InvalidTask
+from oxpull_async.domain.key_functions import check_key_function
 from oxpull_async.domain.retry import Backoff, RetryPolicy, checked_backoff
-from oxpull_async.domain.settings import refuse_unknown
+from oxpull_async.domain.running_lock import RunningLock, declared_lock, lock_place
+from oxpull_async.domain.settings import Settings, refuse_unknown
 from oxpull_async.domain.signatures import POSITIONAL
 from oxpull_async.domain.task import (
     Body,
@@ -24,6 +26,7 @@ from oxpull_async.domain.task import (
     checked_task_path,
     checked_timeout,
 )
+from oxpull_async.domain.unique import Unique, declared_rule
 
 if TYPE_CHECKING:
     from oxpull_async.app.oxpull import Oxpull
@@ -39,6 +42,8 @@ class CallKeywords(TypedDict, total=False):
     run_after: datetime | None
     max_attempts: int
     timeout: Duration | None
+    unique: bool | Unique
+    running_lock: bool | RunningLock
 
 
 class PolicyKeywords(TypedDict, total=False):
@@ -56,6 +61,8 @@ class TaskKeywords(PolicyKeywords, total=False):
     priority: int
     max_attempts: int
     timeout: Duration | None
+    unique: bool | Unique
+    running_lock: bool | RunningLock
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +98,15 @@ class Task[**P, R]:
     def using(self, **changes: Unpack[CallKeywords]) -> Self:
         """Return a copy with other options for the calls made through it.
 
-        `priority` is -100..100, `run_after` an aware datetime, `timeout` seconds or timedelta (None: no limit).
+        `priority` is -100..100, `run_after` an aware datetime, `timeout` seconds or timedelta (None: no limit),
+        `unique` True, a Unique(…) or False, `running_lock` True, a RunningLock(…) or False.
 
         Raises: InvalidTask for a value out of range, TypeError for an unknown option.
         """
         refuse_unknown("using()", changes.keys(), CallKeywords.__annotations__)
-        return type(self)(
-            self.ox, self.path, changed_options(self.options, changes, self.ox.settings.queues), self.body
-        )
+        options = _changed_options(self.options, changes, self.ox.settings)
+        check_options(options, self.path, self.body)
+        return type(self)(self.ox, self.path, options, self.body)
 
     def call(self, *args: P.args, **kwargs: P.kwargs) -> Call[R]:
         """Return the call as a value, for `enqueue_many`; arguments are checked when it is enqueued."""
@@ -109,7 +117,8 @@ class Task[**P, R]:
 
         It joins the transaction that is open in this asyncio task, or is committed at once.
 
-        Raises: InvalidArguments, before anything is written, when the arguments do not fit or are not JSON.
+        Raises: InvalidArguments, before anything is written, when the arguments do not fit or are not JSON;
+        AlreadyEnqueued and UniqueEnqueueRace as docs/unique.md says, for a unique task only.
         """
         return await self.ox.enqueuer.enqueue(Call(self, args, kwargs))
 
@@ -164,32 +173,59 @@ def declare_task(
     refuse_unknown("task()", keywords.keys(), TaskKeywords.__annotations__)
     if not inspect.isroutine(function):
         raise InvalidTask(f"{function!r} is not a function: @task goes directly above def or async def")
+    if function.__name__ == "<lambda>":
+        raise InvalidTask("a lambda has no name by which a worker could find it: use def or async def")
     if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
         raise InvalidTask(f"{function.__qualname__} is a generator; a task returns one value")
     if takes_context and not _takes_first(function):
         raise InvalidTask(f"{function.__qualname__} takes no context: declare it `def {function.__name__}(context, …)`")
-    options = changed_options(ox.settings.defaults, _call_keywords(keywords), ox.settings.queues)
+    path = checked_task_path(path_of(function))
+    options = declared_options(ox.settings, path, _call_keywords(keywords))
     checked_queue(options.queue_name, ox.settings.queues)
     options = replace(options, policy=_policy(options.policy, keywords))
     is_coroutine = inspect.iscoroutinefunction(function)
     body = Body(function, ArgumentCodec.for_function(function, skip_first=takes_context), is_coroutine, takes_context)
+    check_options(options, path, body)
     kind = CoroutineTask if is_coroutine else FunctionTask
-    return kind(ox, checked_task_path(path_of(function)), options, body)
+    return kind(ox, path, options, body)
 
 
-def changed_options(options: TaskOptions, changes: CallKeywords, queues: frozenset[str]) -> TaskOptions:
+def declared_options(settings: Settings, path: str, keywords: CallKeywords) -> TaskOptions:
+    """Return the options of a task that is being declared; the settings may make it unique."""
+    if path in settings.unique_tasks:
+        keywords = {"unique": True, **keywords}
+    return _changed_options(settings.defaults, keywords, settings)
+
+
+def check_options(options: TaskOptions, path: str, body: Body | None) -> None:
+    """Raise InvalidTask where options do not go together, or not with the task's parameters."""
+    rule, lock = options.unique, options.running_lock
+    if rule is not None and rule.wait is not None and options.run_after is not None:
+        raise InvalidTask(f'{path}: run_after is what on_duplicate="debounce" sets; with run_after, use "replace"')
+    signature = None if body is None else body.codec.signature
+    if rule is not None and rule.key is not None:
+        check_key_function(rule.key, signature, path)
+    if lock is not None and lock.key is not None:
+        check_key_function(lock.key, signature, lock_place(path))
+
+
+def _changed_options(options: TaskOptions, changes: CallKeywords, settings: Settings) -> TaskOptions:
     """Return the options with those of a call in place, each checked."""
     checked: dict[str, Any] = {}
     for name, value in changes.items():
         match name:
             case "queue_name":
-                checked[name] = checked_queue(value, queues)
+                checked[name] = checked_queue(value, settings.queues)
             case "priority":
                 checked[name] = checked_priority(value)
             case "run_after":
                 checked[name] = checked_run_after(value)
             case "max_attempts":
                 checked[name] = checked_max_attempts(value)
+            case "unique":
+                checked[name] = declared_rule(value, default_ttl=settings.unique_ttl)
+            case "running_lock":
+                checked[name] = declared_lock(value)
             case _:
                 checked[name] = checked_timeout(value)
     return replace(options, **checked)

@@ -2,6 +2,7 @@
 
 from oxpull_async.cli.bench import bench_command
 from oxpull_async.cli.change import cancel_command, discard_command, retry_command
+from oxpull_async.cli.explain import explain_command
 from oxpull_async.cli.group import oxpull
 from oxpull_async.cli.health import health_command, status_command
 from oxpull_async.cli.late import demo_command
@@ -14,8 +15,8 @@ from oxpull_async.cli.worker import worker_command
 __all__ = ["main", "oxpull"]
 
 COMMANDS = (
-    demo_command, migrate_command, worker_command, status_command, tasks_command, show_command, retry_command,
-    discard_command, cancel_command, pause_command, resume_command, prune_command, health_command,
+    demo_command, migrate_command, worker_command, status_command, tasks_command, show_command, explain_command,
+    retry_command, discard_command, cancel_command, pause_command, resume_command, prune_command, health_command,
     bench_command,
 )  # fmt: skip
 

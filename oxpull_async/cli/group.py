@@ -16,6 +16,7 @@ Examples:
   oxpull status                                    what is queued, running, failed
   oxpull tasks --status FAILED --limit 20          the newest failures
   oxpull show ID                                   one task, with every traceback
+  oxpull explain ID                                why it does not run
   oxpull retry ID ID                               run failed tasks again
 
 \b

@@ -20,7 +20,13 @@ MAX_BATCH_BYTES = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What the SQL of a database can say: a folder of statements and a few capabilities."""
+    """What the SQL of a database can say: a folder of statements and a few capabilities.
+
+    `enqueues_unique_at_once`: the statement `insert_unique_task` takes a key and stores its task in one round trip.
+    `locks_by_snapshot`: a lock on a row that is newer than the transaction's snapshot is refused; else it is given, and
+    reads the newest row.
+    `has_lateral`: one statement can take so many rows of each queue; else it takes one statement per queue.
+    """
 
     name: str
     update_returns_rows: bool
@@ -28,6 +34,9 @@ class Dialect:
     skips_locked: bool
     has_listen: bool
     has_transactional_ddl: bool
+    enqueues_unique_at_once: bool
+    locks_by_snapshot: bool
+    has_lateral: bool
     steps_through_indexes: bool
 
 
@@ -41,6 +50,10 @@ class Connection(Protocol):
     @property
     def max_batch_bytes(self) -> int:
         """How many bytes of values one statement should carry at most."""
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open here, the caller's or one of ours."""
 
     async def fetch(self, statement: str, /, **values: Scalar) -> Sequence[Row]:
         """Run a statement and return its rows, as sequences in the order of its columns.
@@ -62,6 +75,15 @@ class Connection(Protocol):
 
     async def run_script(self, sql: str, /) -> None:
         """Run one statement of a schema file, which takes no values."""
+
+    def apart(self) -> AbstractAsyncContextManager["Connection"]:
+        """Open a connection beside this one, for a short look at what is committed.
+
+        READ COMMITTED, outside any pool, closed after the block, and impatient: 2 s to connect, 100 ms for a lock (or
+        the shortest that the database knows), 2 s for a statement.
+
+        Raises: DatabaseUnavailable, and in the block what `fetch` raises.
+        """
 
 
 class Listener(Protocol):

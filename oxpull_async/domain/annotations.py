@@ -82,6 +82,11 @@ class ArgumentCodec:
         """
         return cls(function, CallShape.of(function, skip_first=skip_first))
 
+    @property
+    def signature(self) -> inspect.Signature | None:
+        """The parameters that callers pass, or None for a builtin that does not tell."""
+        return self._shape.signature
+
     def encode(
         self, args: Sequence[object], kwargs: Mapping[str, object]
     ) -> tuple[list[JsonValue], dict[str, JsonValue]]:

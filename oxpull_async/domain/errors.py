@@ -51,6 +51,19 @@ class Refused(OxpullError):
     """A rule said no, and nothing was written."""
 
 
+class AlreadyEnqueued(Refused):
+    """A task with this unique key is pending.
+
+    `existing` is its result, `position` the call's place in a bulk call. Where an earlier call of the same bulk call
+    has the key, `existing` is None.
+    """
+
+    def __init__(self, message: str, *, existing: object, position: int | None = None) -> None:
+        super().__init__(message)
+        self.existing = existing
+        self.position = position
+
+
 class DatabaseTrouble(OxpullError):
     """The database could not do what was asked."""
 
@@ -98,12 +111,20 @@ class Conflict(Contended):
     """The database ended this transaction to break a deadlock or conflict: repeat it."""
 
 
+class UniqueEnqueueRace(Contended):
+    """Whether the unique key is held could not be known; nothing was written."""
+
+
 class TaskTimeout(OxpullError):
     """The attempt ran longer than its timeout."""
 
 
 class TaskAbandoned(OxpullError):
     """The worker of the last attempt fell silent; nothing is known about what the attempt did."""
+
+
+class RunningLockTaken(OxpullError):
+    """The task's running lock is taken, and it is declared not to wait."""
 
 
 class TaskCancelled(OxpullError):

@@ -2,8 +2,12 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from oxpull_async.domain.values import canonical_json, normalise_call
+
+if TYPE_CHECKING:
+    from oxpull_async.domain.values import JsonValue
 
 
 def unique_key(
@@ -17,6 +21,29 @@ def unique_key(
     Raises:
         InvalidArguments: the arguments cannot be stored.
     """
-    plain_args, plain_kwargs = normalise_call(args, kwargs)
-    text = canonical_json([backend_alias, task_path, queue_name, plain_args, plain_kwargs])
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return stored_key(backend_alias, task_path, queue_name, *normalise_call(args, kwargs))
+
+
+def stored_key(
+    backend_alias: str, task_path: str, queue_name: str, args: "list[JsonValue]", kwargs: "dict[str, JsonValue]"
+) -> str:
+    """Hash a call whose arguments are as they are stored."""
+    return _hash([backend_alias, task_path, queue_name, args, kwargs])
+
+
+def custom_key(backend_alias: str, task_path: str, queue_name: str, text: str) -> str:
+    """Hash what a key function returned; it never meets a key that is made of arguments."""
+    return _hash([backend_alias, task_path, queue_name, text])
+
+
+def lock_key(backend_alias: str, name: str, of: "JsonValue") -> str:
+    """Hash what a running lock is about.
+
+    That is its name or the task's path, and the arguments or a function's text of them; empty text stands for
+    everything under the name.
+    """
+    return _hash([backend_alias, "lock", name, of])
+
+
+def _hash(parts: "list[JsonValue]") -> str:
+    return hashlib.sha256(canonical_json(parts).encode("ascii")).hexdigest()

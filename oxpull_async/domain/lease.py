@@ -39,11 +39,15 @@ class ExpiredTask:
     refunds: int
     cancel_requested: bool
     worker_id: WorkerId
+    rerun_key: str | None = None
+    lock_key: str | None = None
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> "ExpiredTask":
         """Read one row of the statement `expired_tasks`."""
-        return cls(task_id(row[0]), row[1], row[2], row[3], bool(row[4]), row[5], bool(row[6]), task_id(row[7]))
+        return cls(
+            task_id(row[0]), row[1], row[2], row[3], bool(row[4]), row[5], bool(row[6]), task_id(row[7]), row[8], row[9]
+        )
 
 
 @dataclass(frozen=True, slots=True)

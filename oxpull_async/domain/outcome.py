@@ -63,6 +63,10 @@ class Settlement:
 
     lease: Lease
     outcome: Outcome
+    rerun_key: str | None = None
+    """The unique key on which a follow-up may hang, for tasks declared to rerun."""
+    lock_key: str | None = None
+    """The running lock whose slot the attempt holds."""
 
     def columns(self) -> dict[str, object]:
         """Return the values of the statement `settle`, ready for JSON."""

@@ -49,7 +49,7 @@ class TaskError:
 class NewTask:
     """A task that is about to be stored.
 
-    `args` and `kwargs` are JSON text, `run_after` is an aware instant.
+    `args` and `kwargs` are JSON text, `run_after` is an aware instant; `delay` seconds from now stand in its place.
     """
 
     id: TaskId
@@ -62,6 +62,13 @@ class NewTask:
     run_after: datetime | None
     max_attempts: int
     timeout: float | None
+    delay: float | None = None
+    unique_key: str | None = None
+    reruns: bool = False
+    waiting_for: str | None = None
+    lock_key: str | None = None
+    lock_limit: int | None = None
+    lock_conflict: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +88,15 @@ class ClaimedTask:
     snoozes: int
     timeout: float | None
     begun: bool
+    rerun_key: str | None = None
+    lock_key: str | None = None
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> "ClaimedTask":
         """Read one row of the statement `claim`."""
         return cls(
             task_id(row[0]), row[1], row[2], row[3], row[4], instant(row[5]), row[6], row[7], row[8], row[9], row[10],
-            row[11], bool(row[12]),
+            row[11], bool(row[12]), row[13], row[14],
         )  # fmt: skip
 
 
@@ -176,6 +185,21 @@ def wire_instant(moment: datetime | None) -> str | None:
     if moment is None:
         return None
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
+
+
+def new_record(task: NewTask, enqueued_at: Any, available_at: Any) -> TaskRecord:
+    """Return the record of a task just stored; the instants are as the driver gives them."""
+    ready = task.waiting_for is None
+    available = instant(available_at)
+    return TaskRecord(
+        id=task.id, backend_alias=task.backend_alias, task_path=task.task_path, queue_name=task.queue_name,
+        priority=task.priority, status=TaskStatus.READY if ready else TaskStatus.WAITING, waiting_for=task.waiting_for,
+        args=json.loads(task.args), kwargs=json.loads(task.kwargs),
+        run_after=task.run_after if task.delay is None else available, available_at=available,
+        enqueued_at=instant(enqueued_at), started_at=None, last_attempted_at=None, finished_at=None, attempts=0,
+        max_attempts=task.max_attempts, epoch=0, timeout=task.timeout, leased_by=None, worker_ids=(), errors=(),
+        return_value=None, progress=None, cancel_requested=False,
+    )  # fmt: skip
 
 
 def error_from_json(entry: dict[str, Any]) -> TaskError:

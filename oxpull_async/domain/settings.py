@@ -3,15 +3,28 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Literal, TypedDict
+from typing import Literal, Protocol, TypedDict
 
 from oxpull_async.domain.durations import Duration, seconds
 from oxpull_async.domain.errors import UsageError
 from oxpull_async.domain.retry import Backoff, Exponential, RetryPolicy, checked_backoff
-from oxpull_async.domain.task import TaskOptions, checked_max_attempts, checked_queue, checked_timeout
+from oxpull_async.domain.task import (
+    TaskOptions,
+    checked_max_attempts,
+    checked_queue,
+    checked_task_path,
+    checked_timeout,
+)
+from oxpull_async.domain.unique import checked_ttl
 
 MAX_PAYLOAD_BYTES = 1_048_576
 MAX_ALIAS = 128
+
+
+class HasPath(Protocol):
+    """A task, as far as settings look at it."""
+
+    path: str
 
 
 class SettingsKeywords(TypedDict, total=False):
@@ -27,13 +40,15 @@ class SettingsKeywords(TypedDict, total=False):
     pooler: Literal["session", "transaction"]
     listen_url: str
     alias: str
+    unique_tasks: Collection[str | HasPath]
+    unique_ttl: Duration | None
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How tasks of one Oxpull are stored and run unless they say otherwise.
 
-    `queues` empty allows any name.
+    `queues` empty allows any name; `unique_tasks` are the paths of tasks that are unique by default.
     """
 
     queues: frozenset[str]
@@ -41,6 +56,8 @@ class Settings:
     max_payload_bytes: int
     lease_seconds: float
     alias: str
+    unique_tasks: frozenset[str] = frozenset()
+    unique_ttl: float | None = None
 
     @classmethod
     def of(cls, given: SettingsKeywords) -> "Settings":
@@ -58,7 +75,9 @@ class Settings:
         payload = given.get("max_payload_bytes", MAX_PAYLOAD_BYTES)
         if type(payload) is not int or payload < 2:  # noqa: PLR2004 - "[]" takes two bytes
             raise UsageError(f"max_payload_bytes={payload!r} must be a whole number of bytes, at least 2")
-        return cls(_queues(given.get("queues", ())), _defaults(given), payload, lease, alias)
+        unique = frozenset(_path(task) for task in _listed("unique_tasks", given.get("unique_tasks", ())))
+        ttl = checked_ttl("unique_ttl", given.get("unique_ttl"))
+        return cls(_queues(given.get("queues", ())), _defaults(given), payload, lease, alias, unique, ttl)
 
 
 def refuse_unknown(where: str, given: Collection[str], known: Collection[str]) -> None:
@@ -71,9 +90,22 @@ def refuse_unknown(where: str, given: Collection[str], known: Collection[str]) -
 
 
 def _queues(queues: Collection[str]) -> frozenset[str]:
-    if isinstance(queues, str):
-        raise UsageError(f"queues={queues!r} must be a list of names: [{queues!r}]")
-    return frozenset(checked_queue(name) for name in queues)
+    return frozenset(checked_queue(name) for name in _listed("queues", queues))
+
+
+def _listed[T](name: str, given: Collection[T]) -> Collection[T]:
+    if isinstance(given, str):
+        raise UsageError(f"{name}={given!r} must be a list of names: [{given!r}]")
+    return given
+
+
+def _path(task: str | HasPath) -> str:
+    path = task if isinstance(task, str) else getattr(task, "path", None)
+    if not isinstance(path, str) or "." not in path:
+        raise UsageError(
+            f"unique_tasks: {task!r:.80} is neither a task nor a dotted path like 'shop.tasks.send_invoice'"
+        )
+    return checked_task_path(path)
 
 
 def _defaults(given: SettingsKeywords) -> TaskOptions:

@@ -9,6 +9,8 @@ from oxpull_async.domain.annotations import ArgumentCodec
 from oxpull_async.domain.durations import seconds
 from oxpull_async.domain.errors import InvalidTask, UsageError
 from oxpull_async.domain.retry import RetryPolicy
+from oxpull_async.domain.running_lock import RunningLock
+from oxpull_async.domain.unique import UniqueRule
 
 MIN_PRIORITY, MAX_PRIORITY = -100, 100
 MAX_QUEUE_NAME, MAX_TASK_PATH = 128, 255
@@ -27,6 +29,8 @@ class TaskOptions:
     timeout: float | None = None
     run_after: datetime | None = None
     policy: RetryPolicy = field(default_factory=RetryPolicy)
+    unique: UniqueRule | None = None
+    running_lock: RunningLock | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,11 @@ class Move(StrEnum):
     """Everything that may happen to a stored task."""
 
     CLAIM = "claim"
+    PARK = "claim: running lock taken"
+    REFUSE = "claim: running lock taken, on_conflict discard"
+    HAND_OVER = "hand-over of its running lock"
+    FOLLOW = "end of its unique key's holder"
+    REWRITE = "enqueue: new arguments"
     SUCCEED = "settle: success"
     FAIL = "settle: failure, final"
     RETRY_LATER = "settle: failure, attempts left"
@@ -43,6 +48,14 @@ class Transition:
 TABLE: tuple[Transition, ...] = (
     Transition(
         READY, Move.CLAIM, RUNNING, "attempts + 1, epoch + 1; only when due, and for a worker whose lease is good"
+    ),
+    Transition(READY, Move.PARK, WAITING, "waits for the lock; attempts, epoch and place in the order kept"),
+    Transition(READY, Move.REFUSE, DISCARDED, "first attempts only; the error says who holds the lock"),
+    Transition(WAITING, Move.HAND_OVER, READY, "if it waits for the lock; the slot is taken at the claim"),
+    Transition(WAITING, Move.FOLLOW, READY, "if it is the key's follow-up, which becomes the holder"),
+    Transition(READY, Move.REWRITE, READY, "if it has not started"),
+    Transition(
+        WAITING, Move.REWRITE, READY, "if it has not started and waits for its lock; a follow-up goes on waiting"
     ),
     Transition(RUNNING, Move.SUCCEED, SUCCESSFUL, "the return value is stored"),
     Transition(RUNNING, Move.FAIL, FAILED, "the error is appended"),

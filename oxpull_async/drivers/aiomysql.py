@@ -5,8 +5,8 @@ Not here: how a connection of our own is opened (`aiomysql_link`), and what erro
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import Context
 from dataclasses import replace
 
@@ -32,6 +32,11 @@ from oxpull_async.drivers.sqlalchemy import unwrap
 from oxpull_async.drivers.url import DatabaseUrl
 
 _MOST_ESCAPED = 4  # bytes that one byte of JSON may take inside JSON inside a quoted literal
+# Lock waits are whole seconds here; /*M! is read by MariaDB only, /*!8 by MySQL only.
+_HURRIED = (
+    "SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = 1, "
+    "/*M! max_statement_time = 2 */ /*!80000 max_execution_time = 2000 */"
+)
 _OLDEST_MYSQL, _OLDEST_MARIADB, _FIRST_UUID = (8, 0, 0), (10, 6, 0), (10, 7, 0)
 _SORTED_UUID = {(10, 11): (10, 11, 5), (11, 0): (11, 0, 3), (11, 1): (11, 1, 2), (11, 2): (11, 2, 1)}
 
@@ -56,7 +61,7 @@ class AiomysqlSession(Session):
 
     async def command(self, statement: Statement, values: list[Scalar]) -> int:
         """Run a statement and return how many rows it matched."""
-        return int((await self._run(statement.sql, values)).rowcount)
+        return (await self._run(statement.sql, values)).matched
 
     async def control(self, sql: str) -> None:
         """Run SQL without values; a commit of what the server has undone is an error."""
@@ -137,7 +142,7 @@ class AiomysqlDatabase:
         self.url = url
         self.label = url.masked
         self.clock_offset = 0.0
-        self._speech = Speech(MYSQL, FORMAT, lambda: self.clock_offset)
+        self._speech = Speech(MYSQL, FORMAT, lambda: self.clock_offset, self._apart)
         config = PoolConfig(
             label=self.label, size=url.integer("pool_size"), acquire_timeout=url.seconds("acquire_timeout")
         )
@@ -188,6 +193,17 @@ class AiomysqlDatabase:
     async def close(self) -> None:
         """Close the pool of the running event loop."""
         await self._pools.close()
+
+    @asynccontextmanager
+    async def _apart(self) -> AsyncIterator[Connection]:
+        link, facts = await connect(self.url.hurried())
+        try:
+            session = AiomysqlSession(link, *_tuned(self._speech, facts), joined=False)
+            await session.run_script(_HURRIED)
+            async with session.transaction():
+                yield session
+        finally:
+            link.drop()
 
     async def _facts_behind(self, raw: aiomysql.Connection) -> ServerFacts:
         if self._adapter.facts is None:

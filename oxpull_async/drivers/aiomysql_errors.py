@@ -13,7 +13,7 @@ from oxpull_async.domain.errors import (
 )
 from oxpull_async.drivers.url import DatabaseUrl
 
-_LOCK_WAIT, _DEADLOCK, _NO_WAIT = 1205, 1213, 3572
+_LOCK_WAIT, _DEADLOCK, _NO_WAIT, _OUTRUN = 1205, 1213, 3572, 1020
 _MISSING_TABLE, _MISSING_COLUMN = 1146, 1054
 _READ_ONLY = frozenset({1290, 1792, 1836})
 _GONE = frozenset({1053, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 2006, 2013, 2014, 2026, 2055, 3169, 4031})
@@ -56,7 +56,7 @@ def _by_number(error: aiomysql.Error, *, rolls_back: bool) -> Exception:
     number, text = _number(error), f"{error.args[-1] if error.args else error!r} (error {_number(error)})"
     if number in _GONE or isinstance(error, aiomysql.InterfaceError):
         return ConnectionLost(f"the connection broke, so the outcome of the command is unknown: {text}")
-    if number in (_DEADLOCK, _LOCK_WAIT, _NO_WAIT):
+    if number in (_DEADLOCK, _LOCK_WAIT, _NO_WAIT, _OUTRUN):
         return _contended(number, text, rolls_back=rolls_back)
     if number == _MISSING_COLUMN or (number == _MISSING_TABLE and ".oxpull_" in text):
         return NotMigrated(f"the database lacks tables or columns ({error.args[-1]}): run `oxpull migrate`")
@@ -68,7 +68,8 @@ def _by_number(error: aiomysql.Error, *, rolls_back: bool) -> Exception:
 
 
 def _contended(number: int, text: str, *, rolls_back: bool) -> Exception:
-    if number == _DEADLOCK:
+    # With innodb_snapshot_isolation a lock on a row newer than the snapshot ends the whole transaction, as a deadlock.
+    if number in (_DEADLOCK, _OUTRUN):
         return Conflict(text)
     return LockTimeout(text, transaction_survived=number == _NO_WAIT or not rolls_back)
 

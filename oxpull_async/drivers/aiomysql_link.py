@@ -4,6 +4,7 @@ Not here: the store's commands (`aiomysql`), and what errors mean (`aiomysql_err
 """
 
 import asyncio
+import re
 import ssl
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from oxpull_async.drivers.aiomysql_errors import unavailable
 from oxpull_async.drivers.url import DatabaseUrl, ssl_context
 
 _TLS_MISSING = 2026
+_MATCHED = re.compile(rb"Rows matched: (\d+)")
 _FACTS = "SELECT @@max_allowed_packet, @@innodb_rollback_on_timeout, @@hostname, @@port, VERSION()"
 _SET_UP = (
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED; "
@@ -42,6 +44,12 @@ class PlainCursor(aiomysql.Cursor):  # type: ignore[misc]
     def rows(self) -> tuple[tuple[Any, ...], ...]:
         """The rows of the last statement; none where it has no result."""
         return self._rows or ()
+
+    @property
+    def matched(self) -> int:
+        """How many rows an UPDATE matched, also where the owner had changed rows counted."""
+        said = _MATCHED.search(getattr(self._result, "message", None) or b"")
+        return int(said[1]) if said else int(self.rowcount)
 
     async def _show_warnings(self, conn: object) -> None:
         """Ask for nothing: what matters is an error in strict mode."""

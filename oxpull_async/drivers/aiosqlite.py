@@ -6,6 +6,7 @@ Not here: what sqlite3's errors mean (`sqlite_errors`), and how a file is opened
 import asyncio
 import sqlite3
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
@@ -23,26 +24,31 @@ from oxpull_async.drivers.dialects import SQLITE
 from oxpull_async.drivers.pool import LoopPools, PoolConfig
 from oxpull_async.drivers.session import Session, Speech
 from oxpull_async.drivers.sqlalchemy import unwrap
-from oxpull_async.drivers.sqlite_errors import translate, unavailable
+from oxpull_async.drivers.sqlite_errors import Wait, translate, unavailable
 from oxpull_async.drivers.sqlite_file import (
     MEMORY,
     Answer,
     FileConnection,
     FileSettings,
+    Run,
     begin_foreign,
     open_file,
     run_foreign,
     run_patiently,
+    run_together,
 )
 from oxpull_async.drivers.url import DatabaseUrl
 
 _LEAVE_SECONDS = 60.0
+_HURRIED_SECONDS = 0.1
 _ROWS_PER_FETCH = 64
 _CLOSED = (ValueError, sqlite3.ProgrammingError)
 
 
 class AiosqliteSession(Session):
     """A Connection over one aiosqlite connection; each command is one trip to its thread."""
+
+    begin_sql = "BEGIN IMMEDIATE"
 
     def __init__(self, raw: aiosqlite.Connection, speech: Speech, settings: FileSettings, *, joined: bool) -> None:
         super().__init__(speech, joined=joined)
@@ -51,12 +57,9 @@ class AiosqliteSession(Session):
         self.running = 0
         self.left = False
         self.seen_version: int | None = None
+        self.sent_at = 0.0
+        self.patience = settings.patience
         self._writer = _turn_of(settings.path)
-
-    @property
-    def begin_sql(self) -> str:
-        """The statement that opens a writing transaction."""
-        return "BEGIN IMMEDIATE"
 
     @property
     def in_transaction(self) -> bool:
@@ -104,7 +107,8 @@ class AiosqliteSession(Session):
 
     def translate(self, error: Exception) -> Exception:
         """Return the class of `domain.errors` for a library error, or the error itself."""
-        translated = translate(error, self.settings.path, in_transaction=self.in_transaction)
+        wait = Wait(time.monotonic() - self.sent_at, self.patience)
+        translated = translate(error, self.settings.path, in_transaction=self.in_transaction, wait=wait)
         if isinstance(translated, DatabaseUnavailable):
             self.broken = True  # the file may be another one by now: open it anew
         return translated
@@ -119,6 +123,7 @@ class AiosqliteSession(Session):
                 "the joined connection has no transaction open and commits each statement by itself: "
                 "execute BEGIN IMMEDIATE on it first"
             )
+        self.patience = (await self.guard(self._answer("PRAGMA busy_timeout", ()))).rows[0][0] / 1000
 
     async def file_changed(self) -> bool:
         """Say whether another connection has committed since the last call; True at the first."""
@@ -127,10 +132,11 @@ class AiosqliteSession(Session):
         return self.seen_version != before
 
     async def _run(self, statement: Statement, values: Sequence[Scalar]) -> Answer:
+        errand = _errand(statement, values, run_foreign if self.joined else run_patiently)
         if self.joined or self.depth or not statement.writes:
-            return await self._answer(statement.sql, values)
+            return await self._visit(errand)
         async with self._turn():
-            return await self._answer(statement.sql, values)
+            return await self._visit(errand)
 
     async def _answer(self, sql: str, values: Sequence[Scalar]) -> Answer:
         return await self._visit(run_foreign if self.joined else run_patiently, sql, values)
@@ -139,6 +145,7 @@ class AiosqliteSession(Session):
         """Run an errand on the connection's thread, whole, in one trip."""
         trip: Coroutine[Any, Any, T] = self.raw._execute(errand, self.raw._conn, *args, **kwargs)  # type: ignore[no-untyped-call]  # noqa: SLF001
         self.running += 1
+        self.sent_at = time.monotonic()
         try:
             return await trip
         finally:
@@ -174,7 +181,7 @@ class AiosqliteDatabase:
         self.label = url.masked
         self.clock_offset = 0.0
         self.settings = _settings(url)
-        self._speech = Speech(SQLITE, QMARK, lambda: self.clock_offset)
+        self._speech = Speech(SQLITE, QMARK, lambda: self.clock_offset, self._apart)
         adapter = _Adapter(self._speech, self.settings)
         size = 1 if self.settings.in_memory else url.integer("pool_size")
         patience = url.seconds("acquire_timeout")
@@ -226,6 +233,19 @@ class AiosqliteDatabase:
         await self._watchers.close()
         await self._pools.close()
 
+    @asynccontextmanager
+    async def _apart(self) -> AsyncIterator[Connection]:
+        if self.settings.in_memory:
+            raise DatabaseUnavailable(f"{MEMORY} is one connection's own: nobody can look at it from beside")
+        adapter = _Adapter(self._speech, replace(self.settings, patience=_HURRIED_SECONDS))
+        session = await adapter.open()
+        try:
+            yield session
+        except BaseException:
+            adapter.terminate(session)
+            raise
+        await adapter.close(session)
+
 
 class _Adapter:
     """Say to the pool how our connections are opened, checked and closed."""
@@ -275,6 +295,13 @@ def _keep_loop_for(raw: aiosqlite.Connection) -> None:
     """Let the running loop, when it ends, wait for a thread that still answers to it."""
     with suppress(RuntimeError):
         asyncio.get_running_loop().run_in_executor(None, raw._thread.join, _LEAVE_SECONDS)  # noqa: SLF001
+
+
+def _errand(statement: Statement, values: Sequence[Scalar], run: Run) -> Callable[[Any], Answer]:
+    """Return what a statement comes to on the connection's thread: one command, or its steps together."""
+    if statement.steps:
+        return partial(run_together, steps=statement.dealt(values), run=run)
+    return lambda file: run(file, statement.sql, values)
 
 
 def _settings(url: DatabaseUrl) -> FileSettings:

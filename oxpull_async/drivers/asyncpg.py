@@ -4,8 +4,8 @@ Not here: what asyncpg's errors mean (`asyncpg_errors`), and how a URL is read (
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from contextvars import Context
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -35,12 +35,15 @@ type RawConnection = asyncpg.Connection[asyncpg.Record]
 
 # Our statements are short, and compiling one costs more than running it; READ COMMITTED also for lone statements.
 _SETTINGS = "SET jit = off; SET default_transaction_isolation = 'read committed'"
+_HURRIED = "SET LOCAL lock_timeout = '100ms'; SET LOCAL statement_timeout = '2s'"
 _COUNTED = ("INSERT", "UPDATE", "DELETE")
 _LEAVE_SECONDS = 5.0
 
 
 class AsyncpgSession(Session):
     """A Connection over one asyncpg connection."""
+
+    begin_sql = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
     def __init__(self, raw: RawConnection, speech: Speech, *, joined: bool) -> None:
         super().__init__(speech, joined=joined)
@@ -56,11 +59,6 @@ class AsyncpgSession(Session):
         A pool of asyncpg's lends it behind a new object each time.
         """
         return getattr(self.raw, "_con", self.raw)
-
-    @property
-    def begin_sql(self) -> str:
-        """The statement that opens a writing transaction."""
-        return "BEGIN ISOLATION LEVEL READ COMMITTED"
 
     @property
     def is_usable(self) -> bool:
@@ -118,7 +116,7 @@ class AsyncpgDatabase:
         self.url = url
         self.label = url.masked
         self.clock_offset = 0.0
-        self._speech = Speech(POSTGRES, NUMBERED, lambda: self.clock_offset)
+        self._speech = Speech(POSTGRES, NUMBERED, lambda: self.clock_offset, self._apart)
         config = PoolConfig(
             label=self.label, size=url.integer("pool_size"), acquire_timeout=url.seconds("acquire_timeout")
         )
@@ -174,6 +172,19 @@ class AsyncpgDatabase:
     async def close(self) -> None:
         """Close the pool of the running event loop."""
         await self._pools.close()
+
+    @asynccontextmanager
+    async def _apart(self) -> AsyncIterator[Connection]:
+        raw = await connect(self.url.hurried())
+        try:
+            session = AsyncpgSession(raw, self._speech, joined=False)
+            async with session.transaction():
+                await session.run_script(_HURRIED)
+                yield session
+        except BaseException:
+            raw.terminate()
+            raise
+        await _take_leave(raw)
 
 
 async def connect(url: DatabaseUrl) -> RawConnection:

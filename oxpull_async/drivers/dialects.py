@@ -9,6 +9,9 @@ POSTGRES = Dialect(
     skips_locked=True,
     has_listen=True,
     has_transactional_ddl=True,
+    enqueues_unique_at_once=True,
+    locks_by_snapshot=True,
+    has_lateral=True,
     steps_through_indexes=True,
 )
 MYSQL = Dialect(
@@ -18,6 +21,9 @@ MYSQL = Dialect(
     skips_locked=True,
     has_listen=False,
     has_transactional_ddl=False,
+    enqueues_unique_at_once=False,
+    locks_by_snapshot=False,
+    has_lateral=False,
     steps_through_indexes=False,
 )
 SQLITE = Dialect(
@@ -27,5 +33,8 @@ SQLITE = Dialect(
     skips_locked=False,
     has_listen=False,
     has_transactional_ddl=True,
+    enqueues_unique_at_once=True,
+    locks_by_snapshot=False,
+    has_lateral=False,
     steps_through_indexes=True,
 )

@@ -6,22 +6,26 @@ Not here: anything a driver library or a dialect does its own way.
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from oxpull_async.db.contract import MAX_BATCH_BYTES, Dialect, Row, Scalar
+from oxpull_async.db.contract import MAX_BATCH_BYTES, Connection, Dialect, Row, Scalar
 from oxpull_async.db.statements import Placeholders, Statement, load_statement
 from oxpull_async.domain.errors import ConnectionLost
 
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """How a driver speaks: dialect, placeholders, and the clock's offset for the test kit."""
+    """How a driver speaks: its dialect, its placeholders, the clock's offset of the test kit.
+
+    `apart` opens a connection beside a session, as the contract says.
+    """
 
     dialect: Dialect
     placeholders: Placeholders
     clock_offset: Callable[[], float]
+    apart: Callable[[], AbstractAsyncContextManager[Connection]]
     max_batch_bytes: int = MAX_BATCH_BYTES
 
     def prepare(self, name: str, values: dict[str, Scalar]) -> tuple[Statement, list[Scalar]]:
@@ -38,10 +42,12 @@ class Session(ABC):
     """
 
     raw: Any
+    begin_sql = "BEGIN"
 
     def __init__(self, speech: Speech, *, joined: bool) -> None:
         self.speech = speech
         self.dialect = speech.dialect
+        self.apart = speech.apart
         self.max_batch_bytes = speech.max_batch_bytes
         self.joined = joined
         self.broken = False
@@ -67,6 +73,11 @@ class Session(ABC):
     async def run_script(self, sql: str, /) -> None:
         """Run one statement of a schema file, which takes no values."""
         await self.guard(self.control(sql))
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open here, the caller's or one of ours."""
+        return self.joined or self.depth > 0
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:
@@ -102,11 +113,6 @@ class Session(ABC):
     def anchor(self) -> object:
         """What lives exactly as long as the driver's connection, to know it again by."""
         return self.raw
-
-    @property
-    def begin_sql(self) -> str:
-        """The statement that opens a writing transaction."""
-        return "BEGIN"
 
     @abstractmethod
     async def query(self, statement: Statement, values: list[Scalar]) -> Sequence[Row]:

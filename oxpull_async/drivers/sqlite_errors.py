@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from oxpull_async.domain.errors import (
@@ -14,6 +15,7 @@ from oxpull_async.domain.errors import (
 )
 
 _PRIMARY = 0xFF
+_ALMOST = 0.9
 _WAITED_FOR = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _REFUSED = frozenset({sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG})
 _OUT_OF_REACH: Mapping[int, str] = MappingProxyType(
@@ -35,7 +37,20 @@ _IN_TROUBLE: Mapping[int, str] = MappingProxyType(
 _MISSING = ("no such table: oxpull_", "no such table: main.oxpull_", "no such column: ", "has no column named ")
 
 
-def translate(error: Exception, file: str, *, in_transaction: bool) -> Exception:
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """How many seconds a command took, and for how many its connection waits for other writers."""
+
+    seconds: float
+    patience: float
+
+    @property
+    def was_had(self) -> bool:
+        """Whether SQLite waited: a transaction that has read before it writes is refused at once."""
+        return self.seconds >= _ALMOST * self.patience > 0
+
+
+def translate(error: Exception, file: str, *, in_transaction: bool, wait: Wait) -> Exception:
     """Return the class of `domain.errors` for a library error, or the error itself."""
     if isinstance(error, OverflowError | UnicodeEncodeError):
         return DataRefused(f"SQLite cannot hold a value: {error}")
@@ -43,7 +58,9 @@ def translate(error: Exception, file: str, *, in_transaction: bool) -> Exception
         return ConnectionLost(f"the connection to {file} is closed")
     if not isinstance(error, sqlite3.Error):
         return error
-    return _by_code(error, file, in_transaction=in_transaction) or _by_message(error, file)
+    if primary_code(error) in _WAITED_FOR:
+        return _lock_timeout(error, file, in_transaction=in_transaction, wait=wait)
+    return _by_code(error, file) or _by_message(error, file)
 
 
 def unavailable(error: Exception, file: str) -> DatabaseUnavailable:
@@ -66,10 +83,8 @@ def may_be_repeated(error: sqlite3.Error) -> bool:
     return code & _PRIMARY == sqlite3.SQLITE_BUSY and code != sqlite3.SQLITE_BUSY_SNAPSHOT
 
 
-def _by_code(error: sqlite3.Error, file: str, *, in_transaction: bool) -> Exception | None:
+def _by_code(error: sqlite3.Error, file: str) -> Exception | None:
     code = primary_code(error)
-    if code in _WAITED_FOR:
-        return _lock_timeout(error, file, in_transaction=in_transaction)
     if code in _OUT_OF_REACH:
         return DatabaseUnavailable(f"{file}: {error}; {_OUT_OF_REACH[code]}")
     if code in _IN_TROUBLE:
@@ -79,13 +94,25 @@ def _by_code(error: sqlite3.Error, file: str, *, in_transaction: bool) -> Except
     return None
 
 
-def _lock_timeout(error: sqlite3.Error, file: str, *, in_transaction: bool) -> LockTimeout:
+def _lock_timeout(error: sqlite3.Error, file: str, *, in_transaction: bool, wait: Wait) -> LockTimeout:
     stale = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_BUSY_SNAPSHOT
+    refused = in_transaction and not wait.was_had
     if stale:
-        reason = "another connection wrote after this transaction had begun to read: roll back, and BEGIN IMMEDIATE"
+        reason = (
+            "refused without waiting, since another connection wrote after this transaction had begun to read: roll "
+            "back, and BEGIN IMMEDIATE"
+        )
+    elif refused:
+        reason = (
+            "refused without waiting, since another connection writes and this transaction had begun to read: roll "
+            "back, and BEGIN IMMEDIATE"
+        )
     else:
-        reason = "another connection was writing for longer than busy_timeout: keep writing transactions short"
-    return LockTimeout(f"{file}: {error}; {reason}", transaction_survived=in_transaction and not stale)
+        reason = (
+            f"given up after {wait.seconds:.2f} s. Another connection was writing for longer than busy_timeout: keep "
+            "writing transactions short"
+        )
+    return LockTimeout(f"{file}: {error}; {reason}", transaction_survived=in_transaction and not (stale or refused))
 
 
 def _by_message(error: sqlite3.Error, file: str) -> Exception:

@@ -6,7 +6,7 @@ Nothing here knows an event loop; what calls it runs on the thread that aiosqlit
 import sqlite3
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +19,9 @@ _SLICE_SECONDS = 0.2
 _BREATH_SECONDS = 0.002
 _CACHED_STATEMENTS = 256
 _STEPS_BETWEEN_LOOKS = 1_000_000
+_TRANSACTION = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
+_RELEASE = "RELEASE SAVEPOINT oxpull_steps"
+_SAVEPOINT = ("SAVEPOINT oxpull_steps", _RELEASE, ("ROLLBACK TO SAVEPOINT oxpull_steps", _RELEASE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,10 @@ class Answer:
 
     rows: list[Any]
     written: int
+
+
+type Command = tuple[str, Sequence[Scalar]]
+type Run = Callable[[Any, str, Sequence[Scalar]], Answer]
 
 
 class FileConnection(sqlite3.Connection):
@@ -125,6 +132,24 @@ def run_foreign(connection: sqlite3.Connection, sql: str, values: Sequence[Scala
         return _run(connection, sql, values)
     finally:
         connection.text_factory = text_factory
+
+
+def run_together(connection: sqlite3.Connection, steps: Sequence[Command], run: Run) -> Answer:
+    """Run commands so that all of them count or none, and return what the last one came to.
+
+    They are a savepoint in the transaction that is open, else a transaction.
+    """
+    begin, end, undo = _SAVEPOINT if begin_foreign(connection) else _TRANSACTION
+    run(connection, begin, ())
+    try:
+        *_, answer = [run(connection, sql, values) for sql, values in steps]
+        run(connection, end, ())
+    except BaseException:
+        for sql in undo:
+            if connection.in_transaction:  # some errors end it, and with it the savepoint
+                connection.cursor().execute(sql)
+        raise
+    return answer
 
 
 def begin_foreign(connection: sqlite3.Connection) -> bool:

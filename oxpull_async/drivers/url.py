@@ -6,7 +6,7 @@ What options there are is in `url_options`; what a driver does with them is the 
 import re
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NoReturn
 from urllib.parse import quote, unquote
@@ -33,6 +33,8 @@ _DRIVERS: Mapping[Family, str] = MappingProxyType({"postgres": "asyncpg", "mysql
 _PORTS: Mapping[Family, int | None] = MappingProxyType({"postgres": 5432, "mysql": 3306, "sqlite": None})
 _EXAMPLES = "postgresql://user:password@host:5432/database, mysql://user:password@host/database or sqlite:///tasks.db"
 _ENCODE = "In user names and passwords write : / ? # @ and % as %3A %2F %3F %23 %40 and %25."
+
+_HURRIED_SECONDS = 2.0
 
 _SHAPE = re.compile(r"([A-Za-z][A-Za-z0-9]*)(?:\+([A-Za-z0-9_]*))?://([^/?#]*)(?:/([^?#]*))?(?:\?([^#]*))?")
 _AUTHORITY = re.compile(
@@ -88,6 +90,10 @@ class DatabaseUrl:
         """Give a text option, or its default; None where it has none."""
         value = self._value(name)
         return None if value is None else str(value)
+
+    def hurried(self) -> "DatabaseUrl":
+        """Give the same URL with 2 s to connect, where it does not say how long that may take."""
+        return replace(self, options={"connect_timeout": _HURRIED_SECONDS, **self.options})
 
     def _value(self, name: str) -> OptionValue | None:
         return self.options.get(name, find_option(self.family, name).default)

@@ -4,7 +4,7 @@ import threading
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from oxpull_async.domain.outcome import Lease
+from oxpull_async.domain.outcome import Lease, Outcome, Settlement
 from oxpull_async.domain.record import ClaimedTask, WorkerId
 from oxpull_async.runtime.lookup import Runnable
 
@@ -61,6 +61,15 @@ class Attempt:
         self.stop: Stop | None = None
         self.aio_task: asyncio.Task[None] | None = None
         self.timer: asyncio.TimerHandle | None = None
+
+    def settlement(self, outcome: Outcome) -> Settlement:
+        """Return what is to be written about it, with the keys on which other tasks hang."""
+        return Settlement(self.lease, outcome, self.claimed.rerun_key, self.claimed.lock_key)
+
+    @property
+    def hands_over(self) -> bool:
+        """Whether another task may become ready when it ends."""
+        return self.claimed.rerun_key is not None or self.claimed.lock_key is not None
 
     @property
     def timeout(self) -> float | None:

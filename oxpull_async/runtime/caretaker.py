@@ -72,7 +72,8 @@ class Caretaker:
                 self.on_cancel(Lease(row.task_id, row.epoch))
         lost = self._judge_unknown(rows, fence)
         if lost:
-            await self._release([Lease(row.task_id, row.epoch) for row in lost], "no claim delivered them")
+            back = [Settlement(Lease(row.task_id, row.epoch), Released()) for row in lost]
+            await self._release(back, "no claim delivered them")
 
     def _judge_unknown(self, rows: Sequence[HeldTask], fence: int) -> list[HeldTask]:
         """Return the unknown rows that no claim under way can still deliver; remember the others for the next look.
@@ -106,14 +107,13 @@ class Caretaker:
     async def hand_back(self, attempts: Sequence[Attempt], why: str) -> None:
         """Write back attempts that were taken back before they started."""
         try:
-            await self._release([attempt.lease for attempt in attempts], why)
+            await self._release([attempt.settlement(Released()) for attempt in attempts], why)
         finally:
             for attempt in attempts:
                 self._attempts.forget(attempt)
                 self.on_taken_back(attempt)
 
-    async def _release(self, leases: Sequence[Lease], why: str) -> None:
-        rows = [Settlement(lease, Released()) for lease in leases]
+    async def _release(self, rows: Sequence[Settlement], why: str) -> None:
         settled = await repeat(self._database, lambda conn: settle(conn, rows))
         if settled:
             self._hub.emit(TasksReleased(len(settled), why))

@@ -49,6 +49,7 @@ class Claimer:
         self._met_functions = False
         self.lookup = Lookup(host, plan.imports)
         self.claimed = 0
+        self.meets_locks = False
 
     @property
     def is_spent(self) -> bool:
@@ -122,6 +123,7 @@ class Claimer:
             limit=room.limit,
             later_paths=frozenset() if room.at_once else functions,
             excluded_paths=self.lookup.unknown if room.functions else self.lookup.unknown | functions,
+            meets_locks=self.meets_locks,
         )
 
     async def _start(self, rows: Sequence[ClaimedTask], worker_id: WorkerId) -> None:
@@ -157,6 +159,6 @@ class Claimer:
 
     async def _hand_back(self, rows: Sequence[ClaimedTask], why: str) -> None:
         """Give back rows that are not started here, at once."""
-        back = [Settlement(Lease(row.id, row.epoch), Released()) for row in rows]
+        back = [Settlement(Lease(row.id, row.epoch), Released(), row.rerun_key, row.lock_key) for row in rows]
         await repeat(self._host.database, lambda conn: settle(conn, back))
         self._hub.emit(TasksReleased(len(back), why))

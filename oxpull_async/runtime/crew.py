@@ -63,6 +63,7 @@ def assemble(host: Host, plan: Plan, hub: Hub) -> Crew:
         Reaper(database, attempts, lease, hub), caretaker, watchdog, renewer,
         LeaseThread(patient, renewer, caretaker, watchdog),
     )  # fmt: skip
+    crew.settler.on_handed_over = crew.reaper.on_handed_over = partial(host.announce, "")
     _wire(crew)
     return crew
 

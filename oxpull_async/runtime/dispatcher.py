@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from oxpull_async.domain.errors import DatabaseTrouble
@@ -96,6 +96,7 @@ class Dispatcher:
         if served:
             await self._claim_all(tuple(served))
         outlook = await self._look()
+        self._claimer.meets_locks = outlook.meets_locks
         if outlook.queues:
             claimed = await self._claim_all(outlook.queues)
             return self._after_claim(confirmed_at) if not claimed else self._more()
@@ -144,7 +145,7 @@ class Dispatcher:
             outlook = await repeat(self._host.database, lambda conn: peek(conn, alias))
         if self._plan.queues is None:
             return outlook
-        return Outlook(tuple(name for name in outlook.queues if name in self._plan.queues), outlook.next_due_in)
+        return replace(outlook, queues=tuple(name for name in outlook.queues if name in self._plan.queues))
 
     async def _promote(self) -> None:
         for _ in range(PROMOTE_ROUNDS):

@@ -49,5 +49,8 @@ class Host(Protocol):
         Returns what ends that.
         """
 
+    async def announce(self, queue_name: str) -> None:
+        """Wake the workers here and elsewhere: this queue, or for "" any, may have changed."""
+
     def result_of(self, record: TaskRecord) -> Any:
         """Return the user's handle for a record."""

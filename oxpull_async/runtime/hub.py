@@ -38,3 +38,7 @@ class Hub:
                 callback(event)
             except Exception:
                 logger.exception("a subscriber to %s failed", type(event).__name__)
+
+
+async def nothing() -> None:
+    """Do nothing: what a service calls until it is wired."""

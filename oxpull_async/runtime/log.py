@@ -4,6 +4,7 @@ import logging
 
 from oxpull_async.domain import events
 from oxpull_async.domain.events import Event
+from oxpull_async.domain.sentences import sentence
 from oxpull_async.runtime.hub import Hub
 
 logger = logging.getLogger("oxpull_async.worker")
@@ -34,4 +35,4 @@ def subscribe_logging(hub: Hub) -> None:
 
 
 def _log(event: Event) -> None:
-    logger.log(_LEVELS[type(event)], "%r", event, extra={"oxpull_event": event})
+    logger.log(_LEVELS[type(event)], "%s", sentence(event), extra={"oxpull_event": event})

@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 import time
+from typing import TYPE_CHECKING
 
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.errors import DatabaseTrouble, TaskAbandoned
@@ -11,10 +12,15 @@ from oxpull_async.domain.events import DatabaseDown, TasksReaped
 from oxpull_async.domain.lease import ExpiredTask
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.runtime.attempts import Attempts
-from oxpull_async.runtime.hub import Hub
+from oxpull_async.runtime.hub import Hub, nothing
 from oxpull_async.runtime.lease import LeaseState
 from oxpull_async.runtime.repeat import repeat
+from oxpull_async.store.follow_ups import recheck
 from oxpull_async.store.lease import bury_dead_workers, expired, reap
+from oxpull_async.store.locks import hand_over_idle
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 AT_ONCE = 200
 
@@ -27,6 +33,7 @@ class Reaper:
         self._attempts = attempts
         self._lease = lease
         self._hub = hub
+        self.on_handed_over: Callable[[], Awaitable[None]] = nothing
 
     async def run(self) -> None:
         """Reap until cancelled."""
@@ -59,10 +66,18 @@ class Reaper:
             verdicts += taken
             if not taken:
                 break
+        await self._reconcile(moved=bool(verdicts))
         if verdicts:
             requeued = sum(verdict is TaskStatus.READY for verdict in verdicts)
             self._hub.emit(TasksReaped(requeued, len(verdicts) - requeued))
         return len(verdicts)
+
+    async def _reconcile(self, *, moved: bool) -> None:
+        """Look at the follow-ups that a settle had to leave, and wake waiters whose running lock is free."""
+        released = await repeat(self._database, lambda conn: recheck(conn, AT_ONCE))
+        woken = await repeat(self._database, lambda conn: hand_over_idle(conn, AT_ONCE))
+        if moved or released or woken:
+            await self.on_handed_over()
 
     async def _take(self, row: ExpiredTask) -> TaskStatus | None:
         note = _abandoned(row)

@@ -73,7 +73,7 @@ class Recycler:
         await asyncio.gather(*self._records)
 
     async def _record(self, stuck: Sequence[Attempt]) -> None:
-        await self._write([Settlement(attempt.lease, failure(attempt, timed_out(attempt))) for attempt in stuck])
+        await self._write([attempt.settlement(failure(attempt, timed_out(attempt))) for attempt in stuck])
         for attempt in stuck:
             self._crew.attempts.forget(attempt)
 
@@ -93,7 +93,7 @@ class Recycler:
         held = [attempt for attempt in crew.attempts.live() if crew.attempts.end(attempt)]
         with suppress(TimeoutError):
             async with asyncio.timeout(LAST_WRITES):
-                await self._write(crew.settler.pending + [Settlement(attempt.lease, Released()) for attempt in held])
+                await self._write(crew.settler.pending + [attempt.settlement(Released()) for attempt in held])
         if self._ending.exits:
             os._exit(EXIT_CODE)
 

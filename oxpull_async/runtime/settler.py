@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from oxpull_async.db.contract import Database
@@ -13,7 +13,7 @@ from oxpull_async.domain.outcome import Failed, Lease, Outcome, Settlement
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.runtime.attempts import Attempt, Attempts
 from oxpull_async.runtime.failures import error_entry
-from oxpull_async.runtime.hub import Hub
+from oxpull_async.runtime.hub import Hub, nothing
 from oxpull_async.runtime.lease import LeaseState
 from oxpull_async.runtime.pauses import Backoff
 from oxpull_async.runtime.repeat import repeat
@@ -33,7 +33,7 @@ class Ended:
     @property
     def settlement(self) -> Settlement:
         """What is to be written."""
-        return Settlement(self.attempt.lease, self.outcome)
+        return self.attempt.settlement(self.outcome)
 
 
 class Settler:
@@ -50,6 +50,7 @@ class Settler:
         self._idle.set()
         self._uncertain = False
         self.settled = 0
+        self.on_handed_over: Callable[[], Awaitable[None]] = nothing
 
     @property
     def pending(self) -> list[Settlement]:
@@ -110,6 +111,8 @@ class Settler:
             settled = await self._settle_alone(batch)
         self._uncertain = False
         self._announce(batch, settled)
+        if any(ended.attempt.hands_over for ended in batch):
+            await self.on_handed_over()
 
     async def _wait_for_lease(self) -> None:
         """Give the lease thread the time to renew, or to find that the lease is lost, before anything is written."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from oxpull_async.db.contract import Connection
+from oxpull_async.db.contract import Connection, Scalar
 from oxpull_async.domain.chunks import chunks
 from oxpull_async.domain.record import NewTask, instant, task_id, wire_id, wire_instant
 
@@ -23,9 +23,9 @@ class Stored:
 async def enqueue(conn: Connection, task: NewTask) -> Stored:
     """Insert one task; it exists when the transaction around it commits."""
     if not conn.dialect.insert_returns_rows:
-        await conn.execute("insert_task", **_columns(task))
+        await conn.execute("insert_task", **task_columns(task))
         return (await _read_back(conn, [task]))[0]
-    row = (await conn.fetch("insert_task", **_columns(task)))[0]
+    row = (await conn.fetch("insert_task", **task_columns(task)))[0]
     return Stored(instant(row[0]), instant(row[1]))
 
 
@@ -51,7 +51,7 @@ async def notify(conn: Connection, queue_name: str) -> None:
 
 
 async def _insert_chunk(conn: Connection, chunk: Sequence[NewTask]) -> list[Stored]:
-    rows = json.dumps([_columns(task) for task in chunk])
+    rows = json.dumps([task_columns(task) for task in chunk])
     if not conn.dialect.insert_returns_rows:
         await conn.execute("insert_tasks", tasks=rows)
         return await _read_back(conn, chunk)
@@ -70,7 +70,8 @@ async def _read_back(conn: Connection, tasks: Sequence[NewTask]) -> list[Stored]
     return [answers[task.id] for task in tasks]
 
 
-def _columns(task: NewTask) -> dict[str, str | int | float | None]:
+def task_columns(task: NewTask) -> dict[str, Scalar]:
+    """Return the values of a new task as the statements take them."""
     return {
         "id": wire_id(task.id),
         "backend_alias": task.backend_alias,
@@ -82,6 +83,13 @@ def _columns(task: NewTask) -> dict[str, str | int | float | None]:
         "run_after": wire_instant(task.run_after),
         "max_attempts": task.max_attempts,
         "timeout": task.timeout,
+        "delay": task.delay,
+        "unique_key": task.unique_key,
+        "reruns": task.reruns,
+        "waiting_for": task.waiting_for,
+        "lock_key": task.lock_key,
+        "lock_limit": task.lock_limit,
+        "lock_conflict": task.lock_conflict,
     }
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.lease import ExpiredTask, HeldTask, ReapVerdict, judge_expired
 from oxpull_async.domain.record import TaskStatus, WorkerId, wire_id
+from oxpull_async.store.follow_ups import follow_ends, lock_free_keys
+from oxpull_async.store.locks import hand_over
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +75,21 @@ async def reap(conn: Connection, row: ExpiredTask, abandoned: str) -> ReapVerdic
     `abandoned` is the error entry, as JSON text, that a row gets which becomes LOST or DISCARDED.
     """
     verdict = judge_expired(row)
+    keys = {} if row.rerun_key is None or verdict.status is TaskStatus.READY else {row.task_id: row.rerun_key}
+    if not keys and row.lock_key is None:
+        return verdict if await _write_verdict(conn, row, verdict, abandoned) else None
+    async with conn.transaction():
+        free = await lock_free_keys(conn, list(keys.values()))
+        if not await _write_verdict(conn, row, verdict, abandoned):
+            return None
+        await hand_over(conn, [] if row.lock_key is None else [row.lock_key])
+        await follow_ends(conn, keys, free)
+    return verdict
+
+
+async def _write_verdict(conn: Connection, row: ExpiredTask, verdict: ReapVerdict, abandoned: str) -> int:
     ended = verdict.status is not TaskStatus.READY
-    matched = await conn.execute(
+    return await conn.execute(
         "reap_task",
         id=wire_id(row.task_id),
         epoch=row.epoch,
@@ -84,7 +99,6 @@ async def reap(conn: Connection, row: ExpiredTask, abandoned: str) -> ReapVerdic
         refund=verdict.refund,
         error=abandoned if ended else None,
     )
-    return verdict if matched else None
 
 
 def unknown_attempts(held_rows: Sequence[HeldTask], known: set[tuple[str, int]]) -> list[HeldTask]:

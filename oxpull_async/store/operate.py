@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.record import TaskId, task_id, wire_id
+from oxpull_async.store.follow_ups import follow_ends, lock_free_keys, what_hangs_on
+from oxpull_async.store.locks import hand_over
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +24,19 @@ class Pruned:
 
 @dataclass(frozen=True, slots=True)
 class PruneRequest:
-    """Which rows to remove: these statuses, ended more than `age_seconds` ago."""
+    """Which rows to remove: these statuses, ended over `age_seconds` ago, of one alias or all."""
 
     age_seconds: float
     statuses: tuple[str, ...]
     batch_size: int
     dry_run: bool
+    backend_alias: str | None = None
+
+
+async def own_tasks(conn: Connection, backend_alias: str, ids: Sequence[TaskId]) -> list[TaskId]:
+    """Return those of these tasks that belong to an alias."""
+    rows = await conn.fetch("own_tasks", ids=_ids(ids), backend_alias=backend_alias)
+    return [task_id(row[0]) for row in rows]
 
 
 async def retry(conn: Connection, ids: Sequence[TaskId], *, include_discarded: bool) -> int:
@@ -40,12 +49,12 @@ async def retry(conn: Connection, ids: Sequence[TaskId], *, include_discarded: b
 
 async def discard(conn: Connection, ids: Sequence[TaskId]) -> int:
     """End tasks that are ready, waiting, failed or lost; returns how many moved."""
-    return await conn.execute("discard_tasks", ids=_ids(ids))
+    return await _end(conn, "discard_tasks", ids)
 
 
 async def cancel(conn: Connection, ids: Sequence[TaskId]) -> int:
     """End tasks that do not run yet and ask running ones to stop; returns how many changed."""
-    return await conn.execute("cancel_tasks", ids=_ids(ids))
+    return await _end(conn, "cancel_tasks", ids)
 
 
 async def prune_step(conn: Connection, request: PruneRequest, after: TaskId | None) -> Pruned:
@@ -54,6 +63,7 @@ async def prune_step(conn: Connection, request: PruneRequest, after: TaskId | No
         "prune_scan",
         statuses=json.dumps(request.statuses),
         age=request.age_seconds,
+        backend_alias=request.backend_alias,
         after=None if after is None else wire_id(after),
         limit=request.batch_size,
     )
@@ -65,6 +75,19 @@ async def prune_step(conn: Connection, request: PruneRequest, after: TaskId | No
         "prune_tasks", ids=_ids(doomed), statuses=json.dumps(request.statuses), age=request.age_seconds
     )
     return Pruned(len(rows), removed, last)
+
+
+async def _end(conn: Connection, statement: str, ids: Sequence[TaskId]) -> int:
+    """Run a statement that may end tasks, with what hangs on their unique keys in the same transaction."""
+    hanging = await what_hangs_on(conn, ids)
+    if not hanging.keys and not hanging.locks:
+        return await conn.execute(statement, ids=_ids(ids))
+    async with conn.transaction():
+        free = await lock_free_keys(conn, sorted(set(hanging.keys.values())))
+        matched = await conn.execute(statement, ids=_ids(ids))
+        await hand_over(conn, hanging.locks)
+        await follow_ends(conn, hanging.keys, free)
+    return matched
 
 
 def _ids(ids: Sequence[TaskId]) -> str:

@@ -14,6 +14,7 @@ class Outlook:
 
     queues: tuple[str, ...]
     next_due_in: float | None
+    meets_locks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,9 @@ async def peek(conn: Connection, backend_alias: str) -> Outlook:
     if not conn.dialect.steps_through_indexes:
         return await _peek_queue_by_queue(conn, backend_alias)
     rows = await conn.fetch("peek", backend_alias=backend_alias)
-    due_in = next((row[1] for row in rows if row[0] is None), None)
-    return Outlook(tuple(row[0] for row in rows if row[0] is not None), _seconds(due_in))
+    due_in, meets_locks = next((row[1:3] for row in rows if row[0] is None), (None, False))
+    names = tuple(row[0] for row in rows if row[0] is not None)
+    return Outlook(names, _seconds(due_in), bool(meets_locks))
 
 
 async def _peek_queue_by_queue(conn: Connection, backend_alias: str) -> Outlook:
@@ -47,7 +49,7 @@ async def _peek_queue_by_queue(conn: Connection, backend_alias: str) -> Outlook:
         [[after, is_paused, due_in]] = await conn.fetch("peek_queue", backend_alias=backend_alias, after=after)
         if after is not None and not is_paused:
             found.append(after)
-    return Outlook(tuple(found), _seconds(due_in))
+    return Outlook(tuple(found), _seconds(due_in), meets_locks=bool(found))
 
 
 def _seconds(value: Decimal | float | None) -> float | None:

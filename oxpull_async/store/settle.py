@@ -7,6 +7,8 @@ from oxpull_async.db.contract import Connection
 from oxpull_async.domain.chunks import chunks
 from oxpull_async.domain.outcome import Lease, Settlement
 from oxpull_async.domain.record import TaskStatus, task_id, wire_id
+from oxpull_async.store.follow_ups import follow_ends, lock_free_keys
+from oxpull_async.store.locks import hand_over
 
 ROW_OVERHEAD = 200
 
@@ -21,6 +23,19 @@ async def settle(conn: Connection, settlements: Sequence[Settlement]) -> Settled
     An outcome that is absent from the answer changed nothing: the task had been taken away, and the news is not an
     error. Repeating the call after a lost connection is safe, since the write that lands moves the row out of RUNNING.
     """
+    keys = {one.lease.task_id: one.rerun_key for one in settlements if one.rerun_key is not None}
+    locks = {one.lease: one.lock_key for one in settlements if one.lock_key is not None}
+    if not keys and not locks:
+        return await _settle_rows(conn, settlements)
+    async with conn.transaction():
+        free = await lock_free_keys(conn, sorted(set(keys.values())))
+        settled = await _settle_rows(conn, settlements)
+        await hand_over(conn, [key for lease, key in locks.items() if lease in settled])
+        await follow_ends(conn, keys, free)
+    return settled
+
+
+async def _settle_rows(conn: Connection, settlements: Sequence[Settlement]) -> Settled:
     rows = sorted(((one, one.columns()) for one in settlements), key=lambda row: str(row[1]["id"]))
     sized = ((row, _size(row[1])) for row in rows)
     parts = list(chunks(sized, max_bytes=conn.max_batch_bytes))

@@ -31,7 +31,7 @@ def test_what_a_declaration_says_goes_before_the_settings(ox: Oxpull) -> None:
     assert (options.queue_name, options.priority, options.max_attempts, options.timeout) == ("mail", -100, 1, None)
 
 
-@pytest.mark.parametrize("name", ["unique", "running_lock", "rate_limit", "run_after", "schedule", "queue"])
+@pytest.mark.parametrize("name", ["rate_limit", "run_after", "schedule", "queue"])
 def test_F6_an_option_of_a_later_version_or_of_none_is_a_type_error(ox: Oxpull, name: str) -> None:
     options: dict[str, Any] = {name: True}
     with pytest.raises(TypeError, match=rf"task\(\) got an unexpected keyword argument '{name}'"):
@@ -39,7 +39,7 @@ def test_F6_an_option_of_a_later_version_or_of_none_is_a_type_error(ox: Oxpull, 
     assert ox.tasks == {}
 
 
-@pytest.mark.parametrize("name", ["unique", "running_lock", "backoff"])
+@pytest.mark.parametrize("name", ["rate_limit", "backoff"])
 def test_F6_using_and_remote_take_what_they_can_keep_and_no_more(ox: Oxpull, name: str) -> None:
     options: dict[str, Any] = {name: True}
     with pytest.raises(TypeError, match=rf"using\(\) got an unexpected keyword argument '{name}'"):
@@ -48,7 +48,7 @@ def test_F6_using_and_remote_take_what_they_can_keep_and_no_more(ox: Oxpull, nam
         ox.remote("shop.tasks.send", **options)
 
 
-@pytest.mark.parametrize("name", ["rate_limits", "schedules", "unique_tasks", "unique_ttl"])
+@pytest.mark.parametrize("name", ["rate_limits", "schedules"])
 def test_F6_a_setting_of_a_later_version_is_a_type_error(name: str) -> None:
     settings: dict[str, Any] = {name: {}}
     with pytest.raises(TypeError, match=rf"Oxpull\(\) got an unexpected keyword argument '{name}'"):

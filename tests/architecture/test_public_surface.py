@@ -6,15 +6,18 @@ import oxpull_async
 SURFACE: dict[str, list[str]] = {
     "oxpull_async": [
         "Call",
+        "Explanation",
         "Exponential",
         "Oxpull",
         "Retry",
+        "RunningLock",
         "Snooze",
         "Task",
         "TaskContext",
         "TaskError",
         "TaskResult",
         "TaskStatus",
+        "Unique",
         "Worker",
     ],
     "compat_sync": [],

@@ -27,12 +27,19 @@ class Excuse:
 # Keep it short: each line is an algorithm that is not the same everywhere.
 EXCUSED: dict[str, Excuse] = {
     "notify": Excuse("has_listen", frozenset({"postgres"})),
-    "claim_candidates": Excuse("update_returns_rows", frozenset({"mysql"})),
+    "claim_ids": Excuse("update_returns_rows", frozenset({"postgres", "sqlite"})),
     "claimed_tasks": Excuse("update_returns_rows", frozenset({"mysql"})),
     "lock_outcomes": Excuse("update_returns_rows", frozenset({"mysql"})),
+    "waiting_places": Excuse("has_lateral", frozenset({"mysql", "sqlite"})),
+    "next_place": Excuse("has_lateral", frozenset({"mysql", "sqlite"})),
+    "insert_unique_task": Excuse("enqueues_unique_at_once", frozenset({"postgres", "sqlite"})),
+    "free_key": Excuse("enqueues_unique_at_once", frozenset({"mysql"})),
+    "insert_task_of_key": Excuse("enqueues_unique_at_once", frozenset({"mysql"})),
+    "inserted_keys": Excuse("insert_returns_rows", frozenset({"mysql"})),
     "peek": Excuse("steps_through_indexes", frozenset({"postgres", "sqlite"})),
     "peek_queue": Excuse("steps_through_indexes", frozenset({"mysql"})),
     "inserted_tasks": Excuse("insert_returns_rows", frozenset({"mysql"})),
+    "share_tasks_now": Excuse("locks_by_snapshot", frozenset({"postgres"})),
     "unlock_migrations": Excuse("has_transactional_ddl", frozenset({"mysql"})),
 }
 

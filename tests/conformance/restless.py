@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from oxpull_async.db.contract import Row, Scalar
+from oxpull_async.db.contract import Connection, Row, Scalar
 from tests.conformance.wrapper import Wrapper
 
 
@@ -30,6 +30,11 @@ class Restless(Wrapper):
     async def transaction(self) -> AsyncIterator[None]:
         async with _pauses(), super().transaction(), _pauses():
             yield
+
+    @asynccontextmanager
+    async def apart(self) -> AsyncIterator[Connection]:
+        async with _pauses(), super().apart() as conn:
+            yield Restless(conn)
 
     async def run_script(self, sql: str, /) -> None:
         async with _pauses():

@@ -8,7 +8,7 @@ from oxpull_async.db.contract import Connection
 from oxpull_async.domain.outcome import Failed, Succeeded
 from oxpull_async.domain.record import TaskId, TaskStatus
 from oxpull_async.store.claim import claim
-from oxpull_async.store.operate import Pruned, PruneRequest, cancel, discard, prune_step, retry
+from oxpull_async.store.operate import Pruned, PruneRequest, cancel, discard, own_tasks, prune_step, retry
 from oxpull_async.store.results import get_tasks
 from tests.conformance.conftest import Clock
 from tests.fixtures import make, raw
@@ -186,6 +186,26 @@ async def test_a_prune_leaves_a_task_that_was_retried_meanwhile(conn: Connection
     assert dry.removed == 1
     await retry(conn, [task.id], include_discarded=True)
     assert (await prune_step(conn, USUAL, None)).removed == 0
+
+
+@pytest.mark.parametrize(("alias", "removed"), [(make.ALIAS, 1), ("elsewhere", 2), (None, 3)])
+async def test_a_prune_keeps_to_the_alias_asked_for(
+    conn: Connection, clock: Clock, alias: str | None, removed: int
+) -> None:
+    for owner in (make.ALIAS, "elsewhere", "elsewhere"):
+        await make.discarded(conn, backend_alias=owner)
+    clock.advance(61)
+    request = replace(USUAL, backend_alias=alias)
+    assert (await prune_step(conn, replace(request, dry_run=True), None)).removed == removed
+    assert (await prune_step(conn, request, None)).removed == removed
+    assert await raw.count_tasks(conn) == 3 - removed
+
+
+async def test_the_tasks_of_an_alias_are_told_from_the_others(conn: Connection) -> None:
+    mine, theirs = await make.ready(conn), await make.ready(conn, backend_alias="elsewhere")
+    ids = [mine.id, theirs.id, make.new_id()]
+    assert await own_tasks(conn, make.ALIAS, ids) == [mine.id]
+    assert await own_tasks(conn, "elsewhere", ids) == [theirs.id]
 
 
 async def test_a_discarded_task_is_gone_from_every_claim(conn: Connection) -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from oxpull_async.db.contract import Connection
-from oxpull_async.store.queues import Outlook, QueueStats, paused_queues, peek, promote, set_paused, stats
+from oxpull_async.store.queues import QueueStats, paused_queues, peek, promote, set_paused, stats
 from tests.conformance.conftest import Clock
 from tests.fixtures import make
 
@@ -15,7 +15,8 @@ def later(seconds: float) -> datetime:
 
 
 async def test_an_empty_database_has_no_outlook(conn: Connection) -> None:
-    assert await peek(conn, make.ALIAS) == Outlook((), None)
+    outlook = await peek(conn, make.ALIAS)
+    assert (outlook.queues, outlook.next_due_in) == ((), None)
 
 
 async def test_peek_names_the_queues_with_due_rows_once(conn: Connection) -> None:

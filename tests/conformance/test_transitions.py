@@ -9,9 +9,19 @@ from oxpull_async.domain.lease import ExpiredTask
 from oxpull_async.domain.outcome import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded
 from oxpull_async.domain.record import TaskRecord, TaskStatus
 from oxpull_async.domain.transitions import Move, allowed
+from oxpull_async.domain.unique import Unique
+from oxpull_async.store.claim import ClaimRequest, claim
+from oxpull_async.store.follow_ups import follow_ends, lock_free_keys
 from oxpull_async.store.lease import reap
+from oxpull_async.store.locks import hand_over
 from oxpull_async.store.operate import cancel, discard, retry
-from tests.fixtures import make
+from oxpull_async.store.unique import enqueue_unique
+from tests.fixtures import make, raw
+
+KEY = "a key"
+LOCKED = f"lock_key = '{KEY}', lock_limit = 1, lock_conflict = 'wait'"
+NEED_A_LOCK = (Move.PARK, Move.REFUSE, Move.HAND_OVER)
+REPLACE = Unique(on_duplicate="replace")
 
 type Mover = Callable[[Connection, TaskRecord], Awaitable[bool]]
 
@@ -54,8 +64,55 @@ async def cancels(conn: Connection, task: TaskRecord) -> bool:
     return await cancel(conn, [task.id]) == 1
 
 
+async def parks(conn: Connection, task: TaskRecord) -> bool:
+    """Claim while an attempt of another queue holds the lock."""
+    await raw.change(conn, (await make.running(conn, queue_name="elsewhere", priority=9)).id, LOCKED)
+    request = ClaimRequest(await make.worker(conn), make.ALIAS, (make.QUEUE,), 10, meets_locks=True)
+    return task.id not in [one.id for one in await claim(conn, request)] and await has_changed(conn, task)
+
+
+async def refuses(conn: Connection, task: TaskRecord) -> bool:
+    await raw.change(conn, task.id, "lock_conflict = 'discard'")
+    return await parks(conn, task)
+
+
+async def hands_over(conn: Connection, task: TaskRecord) -> bool:
+    if task.status is TaskStatus.WAITING:
+        await raw.change(conn, task.id, "waiting_for = 'lock'")
+    async with conn.transaction():
+        return await hand_over(conn, [KEY]) == 1
+
+
+async def follows(conn: Connection, task: TaskRecord) -> bool:
+    """End the holder of a key whose follow-up the task is."""
+    if task.status is TaskStatus.WAITING:
+        await raw.change(conn, task.id, "waiting_for = 'follow_up'")
+    await raw.hold_key(conn, KEY, make.new_id(), task.id)
+    async with conn.transaction():
+        await follow_ends(conn, {task.id: KEY}, await lock_free_keys(conn, [KEY]))
+    return await has_changed(conn, task)
+
+
+async def rewrites(conn: Connection, task: TaskRecord) -> bool:
+    if task.status is TaskStatus.WAITING:
+        await raw.change(conn, task.id, "waiting_for = 'lock'")
+    await raw.hold_key(conn, KEY, task.id)
+    return (await enqueue_unique(conn, make.unique_call(REPLACE, key=KEY, args="[2]"))).record.id == task.id and (
+        await has_changed(conn, task)
+    )
+
+
+async def has_changed(conn: Connection, task: TaskRecord) -> bool:
+    return await make.record(conn, task.id) != task
+
+
 MOVES: Mapping[Move, Mover] = {
     Move.CLAIM: claims,
+    Move.PARK: parks,
+    Move.REFUSE: refuses,
+    Move.HAND_OVER: hands_over,
+    Move.FOLLOW: follows,
+    Move.REWRITE: rewrites,
     Move.SUCCEED: settles(Succeeded("1")),
     Move.FAIL: settles(Failed(make.ERROR, None)),
     Move.RETRY_LATER: settles(Failed(make.ERROR, 5.0)),
@@ -77,6 +134,8 @@ async def test_a_move_leads_where_the_table_says_or_changes_nothing(
     conn: Connection, status: TaskStatus, move: Move
 ) -> None:
     before = await make.BUILDERS[status](conn)
+    if move in NEED_A_LOCK:
+        await raw.change(conn, before.id, LOCKED)
     moved = await MOVES[move](conn, before)
     after = await make.record(conn, before.id)
     target = allowed(status, move)

@@ -20,6 +20,10 @@ class Wrapper:
     def max_batch_bytes(self) -> int:
         return self.inner.max_batch_bytes
 
+    @property
+    def in_transaction(self) -> bool:
+        return self.inner.in_transaction
+
     async def fetch(self, statement: str, /, **values: Scalar) -> Sequence[Row]:
         return await self.inner.fetch(statement, **values)
 
@@ -34,6 +38,9 @@ class Wrapper:
 
     def after_commit(self, callback: Callable[[], None], /) -> None:
         self.inner.after_commit(callback)
+
+    def apart(self) -> AbstractAsyncContextManager[Connection]:
+        return self.inner.apart()
 
     async def run_script(self, sql: str, /) -> None:
         await self.inner.run_script(sql)

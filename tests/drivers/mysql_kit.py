@@ -63,9 +63,7 @@ async def register(conn: Connection, alias: str, *, lease_seconds: float = 30) -
     return card.worker_id
 
 
-async def claim(
-    conn: Connection, alias: str, worker_id: str, limit: int = 10, **more: frozenset[str]
-) -> list[ClaimedTask]:
+async def claim(conn: Connection, alias: str, worker_id: str, limit: int = 10, **more: Any) -> list[ClaimedTask]:
     return await claims.claim(conn, claims.ClaimRequest(worker_id, alias, ("mail", "bulk"), limit, **more))
 
 

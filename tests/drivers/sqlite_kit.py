@@ -5,11 +5,18 @@ import sqlite3
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import replace
+from typing import Any, Unpack
 
 from oxpull_async.db.contract import Connection
+from oxpull_async.domain.record import TaskId
+from oxpull_async.domain.unique import OnDuplicate, Unique, UniqueRule
+from oxpull_async.domain.unique_plan import UniqueCall
 from oxpull_async.drivers.aiosqlite import AiosqliteDatabase, AiosqliteSession
 from oxpull_async.drivers.url import parse_url
 from oxpull_async.store import schema
+from oxpull_async.store.unique import UniqueAnswer, enqueue_unique, find
+from tests.fixtures import make
 
 WRITE = "UPDATE oxpull_meta SET value = value"
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) INSERT INTO oxpull_meta SELECT i, '' FROM n"
@@ -56,3 +63,33 @@ def threads_left(before: set[threading.Thread]) -> list[threading.Thread]:
     for thread in others:
         thread.join(5)
     return [thread for thread in others if thread.is_alive()]
+
+
+def unique_call(
+    unique: Unique = Unique(),  # noqa: B008 - frozen
+    *,
+    key: str = "k",
+    position: int = 0,
+    **options: Unpack[make.Options],
+) -> UniqueCall:
+    """Make one enqueue of a unique task, as the app would."""
+    rule = UniqueRule.of(unique, default_ttl=None)
+    reruns = rule.mode is OnDuplicate.RERUN
+    task = replace(make.new_task(**options), unique_key=key, reruns=reruns, delay=rule.wait)
+    return UniqueCall(position, task, rule)
+
+
+async def put(conn: Connection, unique: Unique = Unique(), **options: Any) -> UniqueAnswer:  # noqa: B008 - frozen
+    """Enqueue a unique task."""
+    return await enqueue_unique(conn, unique_call(unique, **options))
+
+
+async def holder(conn: Connection, key: str = "k") -> TaskId | None:
+    """Return whom a key's lock row names."""
+    found = (await find(conn, [key])).get(key)
+    return None if found is None else found.holder_id
+
+
+async def count_rows(conn: Connection) -> int:
+    """Count the task table's rows, up to 10,000."""
+    return len(await conn.fetch("prune_scan", statuses="[]", age=0, backend_alias=None, after=None, limit=10_000))

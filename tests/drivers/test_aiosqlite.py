@@ -77,7 +77,9 @@ async def test_writers_of_several_loops_all_get_through(database: AiosqliteDatab
 
     await asyncio.gather(write_often(), *(asyncio.to_thread(asyncio.run, write_often()) for _ in range(2)))
     async with borrow(database) as conn:
-        assert len(await conn.fetch("prune_scan", statuses="[]", age=0, after=None, limit=100)) == 60
+        assert (
+            len(await conn.fetch("prune_scan", statuses="[]", age=0, backend_alias=None, after=None, limit=100)) == 60
+        )
 
 
 @pytest.mark.asyncio

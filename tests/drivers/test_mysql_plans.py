@@ -21,6 +21,12 @@ from tests.fixtures.servers import MakeDatabase
 ROWS = 3_000
 IDS = json.dumps([wire_id(str(uuid_utils.uuid7())) for _ in range(3)])
 LEASES = json.dumps([{"id": id_, "epoch": 1, "status": "SUCCESSFUL", "refund": False} for id_ in json.loads(IDS)])
+REWRITES = json.dumps([{"id": id_, "args": "[]", "kwargs": "{}", "priority": 0} for id_ in json.loads(IDS)])
+KEYS = json.dumps(["a", "b", "c"])
+HOLDERS = json.dumps([
+    {"unique_key": key, "holder_id": id_, "old_id": id_, "follow_up_id": id_}
+    for key, id_ in zip(json.loads(KEYS), json.loads(IDS), strict=True)
+])  # fmt: skip
 WORKER = wire_id(str(uuid_utils.uuid7()))
 
 
@@ -89,6 +95,10 @@ async def test_a_claim_walks_the_ready_index_in_order(session: OwnSession) -> No
         ("prune_tasks", {"ids": IDS, "statuses": '["SUCCESSFUL"]', "age": 1.0}),
         ("get_tasks", {"ids": IDS}),
         ("inserted_tasks", {"ids": IDS}),
+        ("keys_of_tasks", {"ids": IDS}),
+        ("park_tasks", {"ids": IDS}),
+        ("unpark_tasks", {"ids": IDS}),
+        ("refuse_tasks", {"tasks": LEASES}),
     ],
 )
 async def test_rows_given_by_id_are_read_by_id_in_the_order_given(
@@ -97,6 +107,37 @@ async def test_rows_given_by_id_are_read_by_id_in_the_order_given(
     steps = await plan(session, name, **values)
     assert (steps["t"]["key"], steps["t"]["type"]) == ("PRIMARY", "eq_ref")
     assert next(iter(steps)) != "t"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("lock_keys", {"keys": KEYS}),
+        ("lock_free_keys", {"keys": KEYS}),
+        ("find_holders", {"keys": KEYS}),
+        ("find_follow_ups", {"keys": KEYS}),
+        ("drop_follow_ups", {"keys": KEYS}),
+        ("promote_keys", {"keys": KEYS, "ids": IDS}),
+        ("inserted_keys", {"keys": HOLDERS}),
+        ("take_keys", {"keys": HOLDERS}),
+        ("set_follow_ups", {"keys": HOLDERS}),
+    ],
+)
+async def test_lock_rows_given_by_key_are_read_by_key_in_the_order_given(
+    session: OwnSession, name: str, values: dict[str, Scalar]
+) -> None:
+    steps = await plan(session, name, **values)
+    assert (steps["u"]["key"], steps["u"]["type"]) == ("PRIMARY", "eq_ref")
+    assert next(iter(steps)) == "j"
+
+
+@pytest.mark.asyncio
+async def test_marked_rows_are_found_in_the_leased_index_in_order(session: OwnSession) -> None:
+    steps = await plan(session, "find_rechecks", limit=100)
+    assert (steps["t"]["key"], steps["t"]["type"]) == ("oxpull_task_leased", "ref")
+    assert int(steps["t"]["rows"]) < 10
+    assert "filesort" not in (steps["t"]["Extra"] or "")
 
 
 @pytest.mark.asyncio
@@ -120,6 +161,32 @@ async def test_running_rows_are_found_by_their_worker(
 ) -> None:
     steps = await plan(session, name, **values)
     assert next(iter(steps.values()))["key"] == "oxpull_task_leased"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("find_parkable", {"lock_key": "k", "held": 1, "limit": 1000}),
+        ("find_waiters", {"lock_key": "k", "place": "5 plansq1", "held": 0, "free": 1}),
+        ("taken_slots", {"keys": '["k", "l"]'}),
+    ],
+)
+async def test_rows_of_a_running_lock_are_found_in_their_order(
+    session: OwnSession, name: str, values: dict[str, Scalar]
+) -> None:
+    steps = await plan(session, name, **values)
+    assert (steps["t"]["key"], steps["t"]["type"]) == ("oxpull_task_lock", "ref")
+    assert "filesort" not in (steps["t"]["Extra"] or "")
+
+
+@pytest.mark.asyncio
+async def test_the_places_of_waiters_are_gone_to_directly(session: OwnSession) -> None:
+    steps = await plan(session, "waiting_places", keys='["k", "l"]')
+    assert [(steps[name]["key"], steps[name]["type"]) for name in ("t", "h")] == [("oxpull_task_lock", "ref")] * 2
+    assert "filesort" not in (steps["t"]["Extra"] or "")
+    steps = await plan(session, "next_place", lock_key="k", place="5 plansq1")
+    assert "t" not in steps  # read off the index while planning
 
 
 @pytest.mark.asyncio

@@ -4,12 +4,10 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-import oxpull_async
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.outcome import Lease, Released, Succeeded
 from oxpull_async.domain.record import TaskStatus
@@ -273,9 +271,3 @@ async def test_migrating_again_changes_nothing(conn: Connection) -> None:
     assert await schema.migrate(conn, "uuid") == []
     assert await schema.installation(conn) == installation
     schema.require_current(await schema.read_schema(conn, "uuid"))
-
-
-def test_no_statement_is_missing() -> None:
-    folder = Path(oxpull_async.__file__).parent / "sql"
-    names = {kind: {path.stem for path in (folder / kind).glob("*.sql")} for kind in ("postgres", "mysql")}
-    assert names["postgres"] - names["mysql"] == {"notify", "peek"}

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -56,9 +57,7 @@ async def register(conn: Connection, alias: str, *, lease_seconds: float = 30) -
     return card.worker_id
 
 
-async def claim(
-    conn: Connection, alias: str, worker_id: str, limit: int = 10, **more: frozenset[str]
-) -> list[ClaimedTask]:
+async def claim(conn: Connection, alias: str, worker_id: str, limit: int = 10, **more: Any) -> list[ClaimedTask]:
     return await claims.claim(conn, claims.ClaimRequest(worker_id, alias, ("mail", "bulk"), limit, **more))
 
 

@@ -9,6 +9,7 @@ from tests.fixtures import make
 from tests.plans.load import QUEUES, Loaded
 
 READY, DEFERRED, LEASED = "oxpull_task_ready", "oxpull_task_deferred", "oxpull_task_leased"
+LOCK_READY = "oxpull_task_lock_ready"
 LIMIT = 100
 ALIAS: dict[str, Scalar] = {"backend_alias": make.ALIAS}
 NONE: dict[str, Scalar] = {}
@@ -33,11 +34,11 @@ class Pinned:
 
 RETURNING = ("postgres", "sqlite")
 PINNED = (
-    Pinned("claim", ("primary", READY), RETURNING, merges=True),
+    Pinned("claim", ("primary", READY), RETURNING, merges=True, reads=1_100),
     Pinned("claim_candidates", (READY,), ("mysql",)),
     Pinned("claim", ("primary",), ("mysql",)),
     Pinned("claimed_tasks", ("primary",), ("mysql",)),
-    Pinned("peek", (READY, DEFERRED), RETURNING),
+    Pinned("peek", (READY, DEFERRED, LOCK_READY), RETURNING),
     Pinned("peek_queue", (), ("mysql",)),
     Pinned("promote", ("primary", DEFERRED)),
     Pinned("mark_begun", ("primary",)),
@@ -78,7 +79,7 @@ def values(name: str, loaded: Loaded) -> dict[str, Scalar]:
         "remove_dead_workers": NONE,
         "workers": ALIAS,
         "waiting_time": ALIAS,
-        "prune_scan": {**statuses, "after": json.loads(loaded.running)[0], "limit": 1000},
+        "prune_scan": {**statuses, "backend_alias": None, "after": json.loads(loaded.running)[0], "limit": 1000},
         "prune_tasks": {**statuses, **ids},
         "retry_tasks": {**ids, "include_discarded": False},
     }

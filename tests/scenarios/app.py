@@ -6,8 +6,10 @@ import time
 
 from oxpull_async import Oxpull, TaskContext, Worker
 from oxpull_async.runtime.reaper import Reaper
+from oxpull_async.store import locks
 from tests.fixtures.ledger import here
 from tests.fixtures.processes import LEASE_VARIABLE
+from tests.scenarios.slots import everybody, note_begin, note_end
 
 LONG = 3600.0
 
@@ -19,6 +21,8 @@ async def _no_sweep(_: Reaper) -> int:
 Worker.grace = float(os.environ.get("OXPULL_TEST_GRACE", Worker.grace))
 if "OXPULL_TEST_NO_REAPER" in os.environ:  # to show that the scenarios notice it
     Reaper.sweep = _no_sweep  # type: ignore[assignment,method-assign]
+if "OXPULL_TEST_NO_LOCKS" in os.environ:  # the same
+    locks.admit = everybody  # type: ignore[attr-defined]
 ox = Oxpull(lease_seconds=float(os.environ[LEASE_VARIABLE]))
 
 
@@ -92,3 +96,13 @@ def overrun(number: int, seconds: float) -> None:
 async def overrun_on_the_loop(number: int, seconds: float) -> None:
     here().note("began", number)
     time.sleep(seconds)  # noqa: ASYNC251 - that is the point
+
+
+@ox.task(max_attempts=10, takes_context=True)
+async def hold_slot(context: TaskContext, key: str, seconds: float) -> None:
+    """Note in a table from when to when a slot of a key is held, both instants within."""
+    row = await note_begin(ox, key, f"{context.task_id} {context.attempt}")
+    try:
+        await asyncio.sleep(seconds)
+    finally:
+        await note_end(ox, row)

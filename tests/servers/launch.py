@@ -34,8 +34,8 @@ def program(kind: Kind) -> Path | None:
     return usable[-1] if usable else None
 
 
-def start(kind: Kind, executable: Path) -> tuple[str, Path]:
-    """Start a server that only this machine can reach; gives its URL and its folder."""
+def start(kind: Kind, executable: Path, *options: str) -> tuple[str, Path]:
+    """Start a server that only this machine can reach, with more options; gives its URL and its folder."""
     home = Path(tempfile.mkdtemp(prefix=f"oxpull-{kind}-"))
     account = _account("postgres" if kind == "postgres" else "mysql")
     if account:
@@ -44,7 +44,7 @@ def start(kind: Kind, executable: Path) -> tuple[str, Path]:
     prepare, serve = _postgres(executable, home, port) if kind == "postgres" else _mariadb(executable, home, port)
     try:
         _run(account, prepare)
-        _run(account, ["sh", "-c", DETACHED, "sh", str(home / "log"), *serve])
+        _run(account, ["sh", "-c", DETACHED, "sh", str(home / "log"), *serve, *options])
         url = local_url(kind, "postgres" if kind == "postgres" else "root", port)
         _wait_until_it_answers(kind, url, home)
     except ServerUnavailable:

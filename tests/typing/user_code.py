@@ -7,7 +7,20 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, assert_type
 
-from oxpull_async import Call, Exponential, Oxpull, Retry, Snooze, TaskContext, TaskResult, TaskStatus, Worker
+from oxpull_async import (
+    Call,
+    Explanation,
+    Exponential,
+    Oxpull,
+    Retry,
+    RunningLock,
+    Snooze,
+    TaskContext,
+    TaskResult,
+    TaskStatus,
+    Unique,
+    Worker,
+)
 from oxpull_async.app.operations import Health, PruneReport
 from oxpull_async.app.transactions import Transaction
 from oxpull_async.store.queues import QueueStats
@@ -57,6 +70,8 @@ async def parameters_go_in_and_results_come_out() -> None:
 
 
 async def a_changed_task_keeps_its_types() -> None:
+    only = send.using(unique=Unique(ttl=60), running_lock=RunningLock(limit=2, on_conflict="discard", name="send"))
+    assert_type(await only.enqueue(1), TaskResult[str])
     later = send.using(run_after=datetime.now(UTC), priority=10, queue_name="bulk", max_attempts=1, timeout=None)
     assert_type(await later.enqueue(1), TaskResult[str])
     assert_type(await later(1), str)
@@ -86,6 +101,7 @@ async def operations_answer_plainly(result: TaskResult[str]) -> None:
     assert_type(await ox.stats(), list[QueueStats])
     assert_type(await ox.prune(timedelta(days=1), ["FAILED"], dry_run=True), PruneReport)
     assert_type(await ox.health(), Health)
+    assert_type(await ox.explain(result.id), Explanation)
     await Worker(ox, queues=["mail"], concurrency=5, threads=2, burst=True, drain_timeout=timedelta(1)).run()
 
 
@@ -116,12 +132,14 @@ async def wrong_results_are_errors() -> None:
 def wrong_options_are_errors() -> None:
     send.using(prio=1)  # type: ignore[call-arg]
     send.using(priority="high")  # type: ignore[arg-type]
-    send.using(unique=True)  # type: ignore[call-arg]
+    send.using(rate_limit=1)  # type: ignore[call-arg]
+    send.using(unique=Unique(until="done"))  # type: ignore[arg-type]
     send.using(backoff=[1])  # type: ignore[call-arg]
-    ox.task(unique=True)  # type: ignore[call-overload]
+    ox.task(running_lock=1)  # type: ignore[call-overload]
+    RunningLock(on_conflict="raise")  # type: ignore[arg-type]
     ox.task(priority="high")  # type: ignore[call-overload]
     ox.task("mail")  # type: ignore[call-overload]
-    ox.remote("a.b", running_lock=True)  # type: ignore[call-arg]
+    ox.remote("a.b", rate_limit=1)  # type: ignore[call-arg]
     Oxpull("sqlite:///x.db", schedules={})  # type: ignore[call-arg]
     Oxpull("sqlite:///x.db", pooler="statement")  # type: ignore[arg-type]
     Worker(ox, burst="yes")  # type: ignore[arg-type]

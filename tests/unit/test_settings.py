@@ -11,10 +11,14 @@ def test_F6_an_unknown_setting_is_a_type_error_that_names_the_nearest() -> None:
         Settings.of({"lease_second": 3})  # type: ignore[typeddict-unknown-key]
 
 
-@pytest.mark.parametrize("name", ["unique_tasks", "rate_limits", "schedules", "unique_ttl"])
+@pytest.mark.parametrize("name", ["rate_limits", "schedules"])
 def test_F6_a_setting_of_a_later_version_is_a_type_error(name: str) -> None:
     with pytest.raises(TypeError, match=name):
         Settings.of({name: ()})  # type: ignore[misc]
+
+
+def send() -> None:
+    pass
 
 
 @pytest.mark.parametrize(
@@ -29,6 +33,11 @@ def test_F6_a_setting_of_a_later_version_is_a_type_error(name: str) -> None:
         {"max_attempts": 0},
         {"timeout": 0},
         {"backoff": "fast"},
+        {"unique_tasks": "shop.tasks.send"},
+        {"unique_tasks": ["send"]},
+        {"unique_tasks": [send]},
+        {"unique_ttl": 0},
+        {"unique_ttl": float("inf")},
     ],
 )
 def test_a_setting_out_of_range_is_refused(wrong: SettingsKeywords) -> None:

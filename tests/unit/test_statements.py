@@ -152,3 +152,48 @@ def test_whatever_the_text_each_name_becomes_one_mark_and_all_else_stays(parts: 
     expected = " ".join("%s" if kind == "name" else part.replace("%", "%%") for kind, part in parts)
     assert sql == expected.strip()
     assert sql % tuple(range(len(names))) is not None
+
+
+TWO_STEPS = """-- take: a key
+INSERT INTO k VALUES (:key, :now)
+-- then: use it; a comment
+-- over two lines
+INSERT INTO t SELECT :id, :key, 7 % 2
+"""
+
+
+@every_style
+def test_the_steps_of_a_statement_are_dealt_their_own_values_in_order(style: Placeholders) -> None:
+    statement = compile_statement("test", TWO_STEPS, style, now="clock(:clock_offset)")
+    assert statement.names == {"key", "clock_offset", "id"}
+    first, second = statement.dealt(statement.bind({"key": "k", "id": 1}, 2.5))
+    assert first[0].startswith("INSERT INTO k VALUES (")
+    assert second[0].startswith("INSERT INTO t SELECT ")
+    assert (first[1], second[1]) == (["k", 2.5], [1, "k"])
+    assert [sql.count(style.mark) for sql, _ in (first, second)] == [2, 2]
+    if style.numbered:
+        assert "$1, $2" in second[0]
+
+
+@every_style
+def test_one_command_is_dealt_everything(style: Placeholders) -> None:
+    statement = compile_statement("test", "SELECT :a, :b", style)
+    assert statement.steps == ()
+    assert statement.dealt([1, 2]) == [(statement.sql, [1, 2])]
+
+
+def test_a_statement_writes_if_any_of_its_steps_does() -> None:
+    texts = ["SELECT 1", "SELECT 1\n-- then: more\nSELECT 2", "SELECT 1\n-- then: more\nUPDATE t SET a = 1"]
+    assert [compile_statement("test", text, QMARK).writes for text in texts] == [False, False, True]
+
+
+def test_a_semicolon_parts_no_steps() -> None:
+    body = "DO $$ BEGIN\n    PERFORM a();\n    PERFORM b();\nEND $$"
+    assert compile_statement("test", body, NUMBERED).dealt([]) == [(body, [])]
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "mysql"])
+def test_no_statement_has_steps_where_each_would_be_a_round_trip(dialect: str) -> None:
+    folder = resources.files("oxpull_async") / "sql" / dialect
+    names = [file.name.removesuffix(".sql") for file in folder.iterdir() if file.name.endswith(".sql")]
+    assert [name for name in names if load_statement(dialect, name, QMARK).steps] == []

@@ -1,11 +1,17 @@
 -- insert_tasks: store new tasks given as one JSON list.
 INSERT INTO oxpull_task (
-    id, backend_alias, task_path, queue_name, priority, `rank`, status, due, args, kwargs, run_after, available_at,
-    enqueued_at, attempts, max_attempts, epoch, begun, refunds, snoozes, timeout, worker_ids, errors, cancel_requested)
+    id, backend_alias, task_path, queue_name, priority, `rank`, status, due, waiting_for, args, kwargs, run_after,
+    available_at, enqueued_at, attempts, max_attempts, epoch, begun, refunds, snoozes, timeout, worker_ids, errors,
+    cancel_requested, unique_key, reruns, lock_key, lock_limit, lock_conflict)
 SELECT
-    n.id, n.backend_alias, n.task_path, n.queue_name, n.priority, 0 - n.priority, 'READY',
-    IF(n.run_after > :now, 0, 1), n.args, n.kwargs, n.run_after, COALESCE(n.run_after, :now), :now,
-    0, n.max_attempts, 0, false, 0, 0, n.timeout, '[]', '[]', false
+    n.id, n.backend_alias, n.task_path, n.queue_name, n.priority, 0 - n.priority,
+    IF(n.waiting_for IS NULL, 'READY', 'WAITING'),
+    CASE WHEN n.waiting_for IS NOT NULL THEN NULL WHEN n.delay > 0 OR n.delay IS NULL AND n.run_after > :now THEN 0
+         ELSE 1 END,
+    n.waiting_for, n.args, n.kwargs, COALESCE(:now + INTERVAL ROUND(n.delay * 1000000) MICROSECOND, n.run_after),
+    COALESCE(:now + INTERVAL ROUND(n.delay * 1000000) MICROSECOND, n.run_after, :now), :now,
+    0, n.max_attempts, 0, false, 0, 0, n.timeout, '[]', '[]', false, n.unique_key, n.reruns,
+    n.lock_key, n.lock_limit, n.lock_conflict
 FROM JSON_TABLE(:tasks, '$[*]' COLUMNS (
     id CHAR(32) CHARACTER SET utf8mb4 PATH '$.id' ERROR ON ERROR,
     backend_alias VARCHAR(128) CHARACTER SET utf8mb4 PATH '$.backend_alias' ERROR ON ERROR,
@@ -16,4 +22,11 @@ FROM JSON_TABLE(:tasks, '$[*]' COLUMNS (
     kwargs LONGTEXT CHARACTER SET utf8mb4 PATH '$.kwargs' ERROR ON ERROR,
     run_after DATETIME(6) PATH '$.run_after' ERROR ON ERROR,
     max_attempts INT PATH '$.max_attempts' ERROR ON ERROR,
-    timeout DOUBLE PATH '$.timeout' ERROR ON ERROR)) AS n
+    timeout DOUBLE PATH '$.timeout' ERROR ON ERROR,
+    delay DOUBLE PATH '$.delay' ERROR ON ERROR,
+    unique_key VARCHAR(64) CHARACTER SET utf8mb4 PATH '$.unique_key' ERROR ON ERROR,
+    reruns INT PATH '$.reruns' ERROR ON ERROR,
+    waiting_for VARCHAR(12) CHARACTER SET utf8mb4 PATH '$.waiting_for' ERROR ON ERROR,
+    lock_key VARCHAR(64) CHARACTER SET utf8mb4 PATH '$.lock_key' ERROR ON ERROR,
+    lock_limit INT PATH '$.lock_limit' ERROR ON ERROR,
+    lock_conflict VARCHAR(8) CHARACTER SET utf8mb4 PATH '$.lock_conflict' ERROR ON ERROR)) AS n

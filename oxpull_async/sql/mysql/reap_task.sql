@@ -12,6 +12,7 @@ UPDATE oxpull_task
        refunds = IF(:refund, refunds + 1, refunds),
        errors = IF(:error IS NULL, errors, JSON_MERGE_PRESERVE(errors,
            JSON_SET(:error, '$.at', DATE_FORMAT(:now, '%Y-%m-%dT%H:%i:%s.%f+00:00')))),
+       recheck = IF(reruns AND :status <> 'READY', 1, recheck),
        begun = false, leased_by = NULL
  WHERE id = :id AND epoch = :epoch AND status = 'RUNNING'
    AND begun = :begun AND cancel_requested = :cancel_requested

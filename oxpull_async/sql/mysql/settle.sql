@@ -25,6 +25,7 @@ UPDATE JSON_TABLE(:outcomes, '$[*]' COLUMNS (
        t.last_attempted_at = IF(o.refund, t.prior_attempted_at, t.last_attempted_at),
        t.attempts = IF(o.refund, t.attempts - 1, t.attempts),
        t.snoozes = IF(o.refund AND o.delay IS NOT NULL, t.snoozes + 1, t.snoozes),
+       t.recheck = IF(t.reruns AND (o.status <> 'READY' OR t.cancel_requested), 1, t.recheck),
        t.begun = false, t.leased_by = NULL,
        t.status = IF(t.cancel_requested AND o.status <> 'SUCCESSFUL', 'DISCARDED', o.status)
  WHERE t.epoch = o.epoch

@@ -6,6 +6,7 @@ WITH locked AS MATERIALIZED (
 UPDATE oxpull_task AS t
    SET status = CASE WHEN t.status = 'RUNNING' THEN 'RUNNING' ELSE 'DISCARDED' END,
        cancel_requested = t.status = 'RUNNING', due = NULL, waiting_for = NULL,
+       recheck = CASE WHEN t.reruns AND t.status <> 'RUNNING' THEN 1 ELSE t.recheck END,
        finished_at = CASE WHEN t.status = 'RUNNING' THEN NULL ELSE :now END
   FROM locked
  WHERE t.id = locked.id

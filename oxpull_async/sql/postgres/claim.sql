@@ -12,6 +12,7 @@ UPDATE oxpull_task AS c
      CROSS JOIN LATERAL (
         SELECT t.id, t."rank", t.available_at FROM oxpull_task t
          WHERE t.backend_alias = :backend_alias::text AND t.queue_name = q.queue_name AND t.due = 1
+           AND t.lock_key IS NULL
            AND NOT (SELECT :excluded_paths::text::jsonb) ? t.task_path
          ORDER BY t."rank", t.available_at, t.id
          LIMIT (SELECT :limit::int) FOR UPDATE SKIP LOCKED) AS best
@@ -22,4 +23,5 @@ UPDATE oxpull_task AS c
    AND EXISTS (SELECT 1 FROM oxpull_worker w
                 WHERE w.id = :worker_id::text::uuid AND NOT w.dead AND w.lease_expires_at > :now)
 RETURNING c.id::text, c.epoch, c.task_path, c.queue_name, c.priority, to_json(c.available_at) #>> '{}', c.args::text,
-          c.kwargs::text, c.attempts, c.max_attempts, c.snoozes, c.timeout, c.begun
+          c.kwargs::text, c.attempts, c.max_attempts, c.snoozes, c.timeout, c.begun,
+          CASE WHEN c.reruns THEN c.unique_key END, c.lock_key

@@ -4,6 +4,7 @@ WITH locked AS MATERIALIZED (
      WHERE t.id = ANY(ARRAY(SELECT jsonb_array_elements_text(:ids::text::jsonb)::uuid)) ORDER BY t.id FOR UPDATE
 )
 UPDATE oxpull_task AS t
-   SET status = 'DISCARDED', due = NULL, waiting_for = NULL, finished_at = :now
+   SET status = 'DISCARDED', due = NULL, waiting_for = NULL, finished_at = :now,
+       recheck = CASE WHEN t.reruns THEN 1 ELSE t.recheck END
   FROM locked
  WHERE t.id = locked.id AND t.status IN ('READY', 'WAITING', 'FAILED', 'LOST')

@@ -6,7 +6,8 @@ WITH RECURSIVE holder(id) AS (
     SELECT (SELECT t.leased_by FROM oxpull_task t WHERE t.leased_by > h.id ORDER BY t.leased_by LIMIT 1)
       FROM holder h WHERE h.id IS NOT NULL
 )
-SELECT t.id::text, t.epoch, t.attempts, t.max_attempts, t.begun, t.refunds, t.cancel_requested, t.leased_by::text
+SELECT t.id::text, t.epoch, t.attempts, t.max_attempts, t.begun, t.refunds, t.cancel_requested, t.leased_by::text,
+       CASE WHEN t.reruns THEN t.unique_key END, t.lock_key
   FROM holder h
  CROSS JOIN LATERAL (
     SELECT r.* FROM oxpull_task r

@@ -10,6 +10,7 @@ UPDATE oxpull_task
        last_attempted_at = CASE WHEN :refund::boolean THEN prior_attempted_at ELSE last_attempted_at END,
        errors = CASE WHEN :error::text IS NULL THEN errors
                      ELSE errors || jsonb_build_array(:error::text::jsonb || jsonb_build_object('at', to_jsonb(:now))) END,
+       recheck = CASE WHEN reruns AND :status::text <> 'READY' THEN 1 ELSE recheck END,
        begun = false, leased_by = NULL
  WHERE id = :id::text::uuid AND epoch = :epoch::bigint AND status = 'RUNNING'
    AND begun = :begun::boolean AND cancel_requested = :cancel_requested::boolean

@@ -23,6 +23,7 @@ UPDATE oxpull_task AS t
        started_at = CASE WHEN o.refund AND t.attempts = 1 THEN NULL ELSE t.started_at END,
        last_attempted_at = CASE WHEN o.refund THEN t.prior_attempted_at ELSE t.last_attempted_at END,
        snoozes = CASE WHEN o.refund AND o.delay IS NOT NULL THEN t.snoozes + 1 ELSE t.snoozes END,
+       recheck = CASE WHEN t.reruns AND (o.status <> 'READY' OR t.cancel_requested) THEN 1 ELSE t.recheck END,
        begun = false, leased_by = NULL
   FROM o, locked
  WHERE t.id = locked.id AND t.id = o.id AND t.epoch = o.epoch

@@ -12,6 +12,7 @@ UPDATE oxpull_task INDEXED BY sqlite_autoindex_oxpull_task_1
      WHERE best.id IN (
         SELECT t.id FROM oxpull_task AS t INDEXED BY oxpull_task_ready
          WHERE t.backend_alias = :backend_alias AND t.queue_name = q.value AND t.due = 1
+           AND t.lock_key IS NULL
            AND t.task_path NOT IN (SELECT value FROM json_each(:excluded_paths))
          ORDER BY t."rank", t.available_at, t.id
          LIMIT :limit)
@@ -22,4 +23,4 @@ UPDATE oxpull_task INDEXED BY sqlite_autoindex_oxpull_task_1
    AND EXISTS (SELECT 1 FROM oxpull_worker w
                 WHERE w.id = :worker_id AND NOT w.dead AND w.lease_expires_at > :now)
 RETURNING id, epoch, task_path, queue_name, priority, available_at, args, kwargs, attempts, max_attempts, snoozes,
-          timeout, begun
+          timeout, begun, CASE WHEN reruns THEN unique_key END, lock_key

@@ -1,6 +1,7 @@
--- peek: which queues hold due rows, and, as the row without a name, in how many seconds the next deferred row is due.
+-- peek: which queues hold due rows, and, as the row without a name, in how many seconds the next deferred
+-- row is due and whether any due row has a running lock.
 -- The recursion steps from queue to queue through the ready index, so its cost is per queue and not per row.
-SELECT due.queue_name, NULL AS due_in
+SELECT due.queue_name, NULL AS due_in, NULL AS meets_locks
   FROM (
     WITH RECURSIVE ready(queue_name) AS (
         SELECT min(t.queue_name) FROM oxpull_task t WHERE t.backend_alias = :backend_alias AND t.due = 1
@@ -15,4 +16,6 @@ SELECT due.queue_name, NULL AS due_in
                     WHERE q.backend_alias = :backend_alias AND q.queue_name = due.queue_name AND q.paused)
 UNION ALL
 SELECT NULL, (SELECT (julianday(t.available_at) - julianday(:now)) * 86400.0
-                FROM oxpull_task t WHERE t.due = 0 ORDER BY t.available_at LIMIT 1)
+                FROM oxpull_task t WHERE t.due = 0 ORDER BY t.available_at LIMIT 1),
+       EXISTS (SELECT 1 FROM oxpull_task AS t INDEXED BY oxpull_task_lock_ready
+                WHERE t.lock_key IS NOT NULL AND t.due = 1)

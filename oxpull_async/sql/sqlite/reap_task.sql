@@ -10,5 +10,6 @@ UPDATE oxpull_task
        last_attempted_at = CASE WHEN :refund THEN prior_attempted_at ELSE last_attempted_at END,
        errors = CASE WHEN :error IS NULL THEN errors
                      ELSE json_insert(errors, '$[#]', json_set(:error, '$.at', :now)) END,
+       recheck = CASE WHEN reruns AND :status <> 'READY' THEN 1 ELSE recheck END,
        begun = false, leased_by = NULL
  WHERE id = :id AND epoch = :epoch AND status = 'RUNNING' AND begun = :begun AND cancel_requested = :cancel_requested

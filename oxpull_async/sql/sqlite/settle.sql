@@ -27,6 +27,7 @@ UPDATE oxpull_task AS t INDEXED BY sqlite_autoindex_oxpull_task_1
        last_attempted_at = CASE WHEN o.refund THEN t.prior_attempted_at ELSE t.last_attempted_at END,
        prior_attempted_at = CASE WHEN o.refund THEN NULL ELSE COALESCE(t.last_attempted_at, :now) END,
        snoozes = CASE WHEN o.refund AND o.delay IS NOT NULL THEN t.snoozes + 1 ELSE t.snoozes END,
+       recheck = CASE WHEN t.reruns AND (o.status <> 'READY' OR t.cancel_requested) THEN 1 ELSE t.recheck END,
        begun = false, leased_by = NULL
   FROM o
  WHERE t.id = o.id AND t.epoch = o.epoch

@@ -1,5 +1,7 @@
 -- 0001: tasks, workers, queues. Statements end with a semicolon at the end of a line.
--- There is no partial index: rows that are not due have due NULL or 0 and so stand apart in the ready index.
+-- There is no partial index: rows that are not due have due NULL or 0 and so stand apart in the ready index, and
+-- rows with a recheck mark stand apart from the others without a lease in the leased index. `lock_state` is NULL
+-- but for rows with a running lock that wait for it, run or are due: w, r or d before the key.
 -- /*M! is read by MariaDB only, /*!8 by MySQL only: names are compared byte for byte, trailing spaces included, and
 -- users' values have a check of their own, since MariaDB's json refuses what is nested more than 31 deep.
 CREATE TABLE IF NOT EXISTS oxpull_task (
@@ -37,10 +39,33 @@ CREATE TABLE IF NOT EXISTS oxpull_task (
         JSON_VALID(return_value) OR LENGTH(return_value) - LENGTH(REPLACE(REPLACE(return_value, '[', ''), '{', '')) > 31) */,
     progress           json NULL,
     cancel_requested   bool NOT NULL,
+    unique_key         varchar(64) NULL,
+    reruns             bool NOT NULL,
+    recheck            smallint NULL,
+    lock_key           varchar(64) NULL,
+    lock_limit         integer NULL,
+    lock_conflict      varchar(8) NULL,
     deferred_until     datetime(6) GENERATED ALWAYS AS (CASE WHEN due = 0 THEN available_at END) VIRTUAL,
+    lock_state         varchar(65) GENERATED ALWAYS AS (
+        CASE WHEN waiting_for = 'lock' THEN CONCAT('w', lock_key) WHEN status = 'RUNNING' THEN CONCAT('r', lock_key)
+             WHEN due = 1 THEN CONCAT('d', lock_key) END) VIRTUAL,
+    lock_queue         varchar(260) /*M! COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */
+        GENERATED ALWAYS AS (
+        CASE WHEN waiting_for = 'lock' THEN CONCAT(CHAR_LENGTH(backend_alias), ' ', backend_alias, queue_name) END) VIRTUAL,
     INDEX oxpull_task_ready (due, backend_alias, queue_name, `rank`, available_at, id),
     INDEX oxpull_task_deferred (deferred_until),
-    INDEX oxpull_task_leased (leased_by)
+    INDEX oxpull_task_leased (leased_by, recheck),
+    INDEX oxpull_task_lock (lock_state, lock_queue, `rank`, available_at, id)
+) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+CREATE TABLE IF NOT EXISTS oxpull_lock (
+    lock_key varchar(64) NOT NULL PRIMARY KEY
+) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+CREATE TABLE IF NOT EXISTS oxpull_unique (
+    unique_key   varchar(64) NOT NULL PRIMARY KEY,
+    holder_id    :uuid_type NOT NULL,
+    follow_up_id :uuid_type NULL,
+    first_at     datetime(6) NOT NULL,
+    expires_at   datetime(6) NULL
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 CREATE TABLE IF NOT EXISTS oxpull_worker (
     id               :uuid_type NOT NULL PRIMARY KEY,

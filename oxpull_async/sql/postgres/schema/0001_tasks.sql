@@ -30,11 +30,33 @@ CREATE TABLE oxpull_task (
     errors             jsonb NOT NULL,
     return_value       jsonb NULL,
     progress           jsonb NULL,
-    cancel_requested   boolean NOT NULL
+    cancel_requested   boolean NOT NULL,
+    unique_key         varchar(64) NULL,
+    reruns             boolean NOT NULL,
+    recheck            smallint NULL,
+    lock_key           varchar(64) NULL,
+    lock_limit         integer NULL,
+    lock_conflict      varchar(8) NULL
 );
 CREATE INDEX oxpull_task_ready ON oxpull_task (backend_alias, queue_name, "rank", available_at, id) WHERE due = 1;
 CREATE INDEX oxpull_task_deferred ON oxpull_task (available_at) WHERE due = 0;
 CREATE INDEX oxpull_task_leased ON oxpull_task (leased_by) WHERE leased_by IS NOT NULL;
+CREATE INDEX oxpull_task_recheck ON oxpull_task (id) WHERE recheck = 1;
+CREATE INDEX oxpull_task_lock_ready ON oxpull_task (lock_key, "rank", available_at, id)
+ WHERE lock_key IS NOT NULL AND due + 0 = 1;
+CREATE INDEX oxpull_task_lock_waiting ON oxpull_task (lock_key, backend_alias, queue_name, "rank", available_at, id)
+ WHERE waiting_for = 'lock';
+CREATE INDEX oxpull_task_lock_running ON oxpull_task (lock_key) WHERE lock_key IS NOT NULL AND leased_by IS NOT NULL;
+CREATE TABLE oxpull_lock (
+    lock_key varchar(64) PRIMARY KEY
+);
+CREATE TABLE oxpull_unique (
+    unique_key   varchar(64) PRIMARY KEY,
+    holder_id    :uuid_type NOT NULL,
+    follow_up_id :uuid_type NULL,
+    first_at     timestamptz NOT NULL,
+    expires_at   timestamptz NULL
+);
 CREATE TABLE oxpull_worker (
     id               :uuid_type PRIMARY KEY,
     backend_alias    varchar(128) NOT NULL,

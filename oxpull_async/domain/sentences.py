@@ -1,0 +1,66 @@
+"""Events as sentences, for logs and people."""
+
+from typing import assert_never
+
+from oxpull_async.domain import events
+
+
+def sentence(event: events.Event) -> str:
+    """Say what happened."""
+    match event:
+        case events.WorkerStarted() | events.WorkerStopped() | events.LeaseLost() | events.LoopBlocked():
+            return _about_worker(event)
+        case events.DatabaseDown(loop, error, retry_in):
+            return f"the {loop} cannot reach the database, next try in {retry_in:.1f} s: {error}"
+        case events.ListenerLost(error):
+            return f"wake-ups are lost, polling until they are back: {error}"
+        case events.TasksClaimed() | events.TasksReaped() | events.TasksReleased() | events.TaskUnknown():
+            return _about_rows(event)
+        case events.TaskStarted() | events.TaskSettled() | events.OutcomeIgnored() | events.AttemptFailed():
+            return _about_task(event)
+        case _:
+            assert_never(event)
+
+
+def _about_worker(
+    event: events.WorkerStarted | events.WorkerStopped | events.LeaseLost | events.LoopBlocked,
+) -> str:
+    match event:
+        case events.WorkerStarted(worker_id):
+            return f"worker {worker_id} started"
+        case events.WorkerStopped(worker_id, done, remaining):
+            return f"worker {worker_id} stopped: {done} attempts ended, {remaining} tasks are left for later"
+        case events.LeaseLost(worker_id):
+            return f"worker {worker_id} could not renew its lease in time: its tasks are stopped, it registers anew"
+        case events.LoopBlocked(seconds, where):
+            return f"the event loop has been blocked for {seconds} s by {where}"
+
+
+def _about_rows(
+    event: events.TasksClaimed | events.TasksReaped | events.TasksReleased | events.TaskUnknown,
+) -> str:
+    match event:
+        case events.TasksClaimed(count):
+            return f"claimed {count} tasks"
+        case events.TasksReaped(requeued, lost):
+            return f"took over tasks of workers that fell silent: {requeued} ready again, {lost} lost"
+        case events.TasksReleased(count, why):
+            return f"handed back {count} tasks: {why}"
+        case events.TaskUnknown(task_path, reason):
+            return f"{task_path} is left to other workers: {reason}"
+
+
+def _about_task(
+    event: events.TaskStarted | events.TaskSettled | events.OutcomeIgnored | events.AttemptFailed,
+) -> str:
+    name = f"{event.task_path} {event.task_id} (attempt {event.attempt})"
+    match event:
+        case events.TaskStarted():
+            return f"{name} started"
+        case events.TaskSettled():
+            return f"{name} is {event.status}"
+        case events.OutcomeIgnored():
+            return f"{name} had been taken from this worker: its outcome does not count"
+        case events.AttemptFailed():
+            then = "no attempt is left" if event.retry_in is None else f"next attempt in {event.retry_in:.1f} s"
+            return f"{name} failed, {then}: {event.error}"

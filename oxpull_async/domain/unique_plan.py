@@ -1,0 +1,149 @@
+"""What a run of enqueues of one key comes to, decided before anything is written.
+
+A bulk call equals the same calls one after another: each meets the holder that the ones before it have left.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from oxpull_async.domain.record import NewTask, TaskId, TaskRecord, TaskStatus
+from oxpull_async.domain.unique import Holder, UniqueRule, Verdict, judge
+
+
+@dataclass(frozen=True, slots=True)
+class UniqueCall:
+    """One enqueue of a unique task, with its position in the call it came by."""
+
+    position: int
+    task: NewTask
+    rule: UniqueRule
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A key's lock row: whom it names, and their records where these exist."""
+
+    holder_id: TaskId
+    follow_up_id: TaskId | None
+    is_expired: bool
+    holder: TaskRecord | None
+    follow_up: TaskRecord | None = None
+
+    @property
+    def state(self) -> Holder:
+        """The holder as the rules see it."""
+        record = self.holder
+        status, attempts = (None, 0) if record is None else (record.status, record.attempts)
+        return Holder(status, attempts, self.is_expired, self.follow_up_id is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A task in the key's plan.
+
+    One that exists, or one that the call at `created_at` makes; `latest` rewrites it.
+    """
+
+    record: TaskRecord | None
+    created_at: int | None
+    latest: UniqueCall | None
+
+    def rewritten(self, call: UniqueCall) -> "Seat":
+        """Return the seat with the arguments of a later call."""
+        return replace(self, latest=call)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPlan:
+    """What to write for one key, and which task answers each position.
+
+    `taken_from` is whom the key is taken from (None: nobody held a lock row), `former` answers the calls that met that
+    task before; `promoted` says that the follow-up becomes the holder first; `refused` is the position of a call that
+    raises.
+    """
+
+    key: str
+    holder: Seat
+    follow_up: Seat | None
+    former: Seat
+    taken_from: TaskId | None
+    promoted: bool
+    answers: dict[int, str]
+    refused: int | None
+    calls: tuple[UniqueCall, ...]
+
+    @property
+    def writes(self) -> bool:
+        """Whether anything is to be written."""
+        seats = (self.holder, self.follow_up)
+        return self.promoted or any(seat and (seat.created_at is not None or seat.latest) for seat in seats)
+
+
+def plan_key(key: str, calls: Sequence[UniqueCall], found: Found | None) -> KeyPlan:
+    """Decide what a run of calls of one key, in their order, comes to."""
+    state = _State(found)
+    for call in calls:
+        if not state.take(call):
+            break
+    return state.plan(key, tuple(calls))
+
+
+class _State:
+    """The key's holder and follow-up while the calls go by."""
+
+    def __init__(self, found: Found | None) -> None:
+        self._found = found
+        self._view = found.state if found else None
+        self._former = Seat(found.holder if found else None, None, None)
+        self._holder = self._former
+        self._follow_up = Seat(found.follow_up, None, None) if found and found.follow_up_id else None
+        self._taken = False
+        self._promoted = False
+        self._answers: dict[int, str] = {}
+        self._refused: int | None = None
+
+    def take(self, call: UniqueCall) -> bool:
+        """Let the next call meet the holder; False when it is refused and nothing more counts."""
+        verdict = judge(call.rule.until, call.rule.mode, self._view) if self._view else Verdict.TAKE_OVER
+        if verdict is Verdict.PROMOTE:
+            self._promote()
+            return self.take(call)
+        if verdict is Verdict.REFUSE:
+            self._refused = call.position
+        else:
+            self._answers[call.position] = self._apply(verdict, call)
+        return verdict is not Verdict.REFUSE
+
+    def _apply(self, verdict: Verdict, call: UniqueCall) -> str:
+        """Carry a verdict out in the plan; returns which seat answers the call."""
+        match verdict:
+            case Verdict.TAKE_OVER:
+                self._answers = dict.fromkeys(self._answers, "former")
+                self._holder, self._follow_up = Seat(None, call.position, call), None
+                self._view, self._taken = Holder(TaskStatus.READY, 0, is_expired=False, has_follow_up=False), True
+            case Verdict.UPDATE_HOLDER:
+                self._holder = self._holder.rewritten(call)
+            case Verdict.ADD_FOLLOW_UP:
+                self._follow_up = Seat(None, call.position, call)
+                self._view = replace(self._view, has_follow_up=True) if self._view else None
+                return "follow_up"
+            case Verdict.UPDATE_FOLLOW_UP if self._follow_up is not None:
+                self._follow_up = self._follow_up.rewritten(call)
+                return "follow_up"
+            case Verdict.EXISTING_FOLLOW_UP:
+                return "follow_up"
+            case _:
+                pass
+        return "holder"
+
+    def _promote(self) -> None:
+        self._holder, self._follow_up = self._follow_up or self._holder, None
+        self._view = Holder(TaskStatus.READY, 0, is_expired=False, has_follow_up=False)
+        self._promoted = True
+
+    def plan(self, key: str, calls: tuple[UniqueCall, ...]) -> KeyPlan:
+        """Return what the calls so far came to."""
+        old = self._found.holder_id if self._found and self._taken else None
+        return KeyPlan(
+            key, self._holder, self._follow_up, self._former, old, self._promoted, self._answers, self._refused, calls
+        )

@@ -1,0 +1,5 @@
+-- find_parkable: lock further due rows that would wait for a key of which `held` slots are taken, at most `limit`.
+SELECT t.id FROM oxpull_task AS t FORCE INDEX (oxpull_task_lock)
+ WHERE t.lock_state = CONCAT('d', :lock_key) AND t.lock_queue IS NULL AND t.due = 1 AND t.lock_limit <= :held
+   AND (t.lock_conflict = 'wait' OR t.attempts > 0)
+ ORDER BY t.`rank`, t.available_at, t.id LIMIT :limit FOR UPDATE SKIP LOCKED

@@ -1,0 +1,6 @@
+-- scan_keys: the next lock rows by key, and whether each is stale: nothing holds the key and no follow-up hangs on it.
+SELECT u.unique_key,
+       u.follow_up_id IS NULL AND CASE WHEN u.expires_at IS NOT NULL THEN u.expires_at <= :now
+                                       ELSE t.id IS NULL OR t.status NOT IN ('READY', 'WAITING', 'RUNNING') END
+  FROM oxpull_unique u LEFT JOIN oxpull_task t ON t.id = u.holder_id
+ WHERE u.unique_key > :after ORDER BY u.unique_key LIMIT :limit

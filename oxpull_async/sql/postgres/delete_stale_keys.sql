@@ -1,0 +1,7 @@
+-- delete_stale_keys: delete these lock rows, which the caller has locked, where they are still stale.
+DELETE FROM oxpull_unique u
+ WHERE u.unique_key = ANY(ARRAY(SELECT jsonb_array_elements_text(:keys::text::jsonb)))
+   AND u.follow_up_id IS NULL
+   AND CASE WHEN u.expires_at IS NOT NULL THEN u.expires_at <= :now
+            ELSE NOT EXISTS (SELECT 1 FROM oxpull_task t
+                              WHERE t.id = u.holder_id AND t.status IN ('READY', 'WAITING', 'RUNNING')) END

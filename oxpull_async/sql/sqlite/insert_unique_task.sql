@@ -1,0 +1,22 @@
+-- insert_unique_task: take a key that nobody holds and store its task, in one transaction.
+-- Returns its enqueued_at and available_at, or nothing where the key has a lock row: nothing is written then.
+INSERT INTO oxpull_unique (unique_key, holder_id, first_at, expires_at)
+VALUES (:unique_key, :id, :now, strftime('%Y-%m-%d %H:%M:%f', :now, :ttl || ' seconds') || '000')
+ON CONFLICT (unique_key) DO NOTHING
+-- then: store the task if the key is its own; not once more if that has happened already.
+INSERT INTO oxpull_task (
+    id, backend_alias, task_path, queue_name, priority, "rank", status, due, args, kwargs, run_after, available_at,
+    enqueued_at, attempts, max_attempts, epoch, begun, refunds, snoozes, timeout, worker_ids, errors, cancel_requested,
+    unique_key, reruns, lock_key, lock_limit, lock_conflict)
+SELECT
+    :id, :backend_alias, :task_path, :queue_name, :priority, -:priority, 'READY',
+    CASE WHEN n.run_after > :now THEN 0 ELSE 1 END, :args, :kwargs, n.run_after,
+    CASE WHEN :delay IS NULL THEN COALESCE(n.run_after, :now) ELSE n.run_after END, :now,
+    0, :max_attempts, 0, false, 0, 0, :timeout, '[]', '[]', false, u.unique_key, :reruns,
+    :lock_key, :lock_limit, :lock_conflict
+  FROM oxpull_unique AS u INDEXED BY sqlite_autoindex_oxpull_unique_1
+ CROSS JOIN (SELECT CASE WHEN :delay IS NULL THEN :run_after
+                         ELSE strftime('%Y-%m-%d %H:%M:%f', :now, :delay || ' seconds') || '000' END AS run_after) AS n
+ WHERE u.unique_key = :unique_key AND u.holder_id = :id
+ON CONFLICT (id) DO NOTHING
+RETURNING enqueued_at, available_at

@@ -1,0 +1,7 @@
+-- scan_keys: the next lock rows by key, and whether each is stale: nothing holds the key and no follow-up hangs on it.
+SELECT u.unique_key,
+       u.follow_up_id IS NULL AND CASE WHEN u.expires_at IS NOT NULL THEN u.expires_at <= :now
+                                       ELSE t.id IS NULL OR t.status NOT IN ('READY', 'WAITING', 'RUNNING') END
+  FROM oxpull_unique AS u INDEXED BY sqlite_autoindex_oxpull_unique_1
+  LEFT JOIN oxpull_task AS t INDEXED BY sqlite_autoindex_oxpull_task_1 ON t.id = u.holder_id
+ WHERE u.unique_key > :after ORDER BY u.unique_key LIMIT :limit

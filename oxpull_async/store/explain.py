@@ -1,0 +1,60 @@
+"""Gather what decides whether a task may be claimed."""
+
+import json
+
+from oxpull_async.db.contract import Connection, Row
+from oxpull_async.domain.explanation import NAMED_HOLDERS, Explanation, Facts, LockFacts, WorkerFacts, explain
+from oxpull_async.domain.record import TaskId, TaskRecord, task_id, wire_id
+from oxpull_async.domain.running_lock import OnConflict
+from oxpull_async.store.health import WorkerState, workers
+from oxpull_async.store.results import get_task, get_tasks
+from oxpull_async.store.unique import find
+
+
+async def explain_task(conn: Connection, backend_alias: str, id_: TaskId) -> Explanation | None:
+    """Say why a task does not run, by the claim's own conditions.
+
+    None when no task of this alias has the id. It locks nothing, so the answer is about an instant that may be past.
+    """
+    record = await get_task(conn, id_)
+    conditions = await conn.fetchrow("claim_conditions", id=wire_id(id_))
+    if record is None or conditions is None or record.backend_alias != backend_alias:
+        return None
+    return explain(
+        Facts(
+            record=record,
+            is_due=bool(conditions[0]),
+            is_paused=bool(conditions[1]),
+            workers=[_worker(worker) for worker in await workers(conn, backend_alias)],
+            lock=await _lock(conn, record, conditions),
+            key_holder=await _key_holder(conn, conditions[5]) if record.waiting_for == "follow_up" else None,
+        )
+    )
+
+
+async def _lock(conn: Connection, record: TaskRecord, conditions: Row) -> LockFacts | None:
+    """Read who holds the lock that a task needs; a task that has ended or runs needs none."""
+    key, limit, on_conflict = conditions[2:5]
+    if key is None or record.status.is_finished:
+        return None
+    slots = [task_id(row[1]) for row in await conn.fetch("taken_slots", keys=json.dumps([key]))]
+    others = sorted(id_ for id_ in slots if id_ != record.id)
+    holders = await get_tasks(conn, others[:NAMED_HOLDERS]) if others else {}
+    return LockFacts(key, limit, OnConflict(on_conflict), len(others), [holders[id_] for id_ in sorted(holders)])
+
+
+async def _key_holder(conn: Connection, unique_key: str) -> TaskRecord | None:
+    found = (await find(conn, [unique_key])).get(unique_key)
+    return None if found is None else found.holder
+
+
+def _worker(state: WorkerState) -> WorkerFacts:
+    return WorkerFacts(
+        worker_id=state.worker_id,
+        queues=state.queues,
+        is_alive=state.is_alive,
+        unknown_tasks=tuple(state.notes.get("unknown_tasks", ())),
+        concurrency=state.concurrency,
+        running=state.running,
+        renewed_at=state.renewed_at,
+    )

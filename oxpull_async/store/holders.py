@@ -1,0 +1,100 @@
+"""Read who holds unique keys: their lock rows and the tasks these name."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from oxpull_async.db.contract import Connection, Row
+from oxpull_async.domain.record import TaskId, TaskRecord, task_id, wire_id
+from oxpull_async.domain.unique_plan import Found
+from oxpull_async.store.results import get_tasks
+
+type Names = tuple[TaskId, TaskId | None]
+"""The holder and the follow-up that a lock row names, whether they exist or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What was found for keys, and whom their lock rows name.
+
+    `isolation` is None where the database has one level, or nothing was found; `doubtful`: the keys of whose tasks
+    only a lock can tell what is committed.
+    """
+
+    found: Mapping[str, Found]
+    names: Mapping[str, Names]
+    isolation: str | None
+    doubtful: frozenset[str] = frozenset()
+
+
+async def look(conn: Connection, keys: Sequence[str]) -> Sight:
+    """Read the lock rows that these keys have, and the records they name, without a lock."""
+    return await _sight(conn, await conn.fetch("find_holders", keys=json.dumps(keys)))
+
+
+class LockedKeys:
+    """Lock rows that this transaction has locked, with what is known of their tasks."""
+
+    def __init__(self, rows: Sequence[Row], records: Mapping[TaskId, TaskRecord]) -> None:
+        self._rows = rows
+        self._records = dict(records)
+
+    @classmethod
+    async def of(cls, conn: Connection, rows: Sequence[Row]) -> "LockedKeys":
+        """Read the tasks that locked lock rows name, without a lock."""
+        return cls(rows, await get_tasks(conn, _named(rows)) if rows else {})
+
+    @property
+    def found(self) -> dict[str, Found]:
+        """What is known by now."""
+        return {row[0]: _found(row, self._records) for row in self._rows}
+
+    @property
+    def isolation(self) -> str | None:
+        """The isolation level, where there are several and lock rows were locked."""
+        return self._rows[0][4] if self._rows else None
+
+    @property
+    def names(self) -> dict[str, Names]:
+        """Whom each lock row names."""
+        return _names(self._rows)
+
+    async def lock_tasks(self, conn: Connection, ids: Iterable[TaskId]) -> None:
+        """Lock tasks, and know them as they are now.
+
+        What is decided next still holds when it is written.
+        """
+        wanted = sorted({wire_id(id_) for id_ in ids})
+        if not wanted:
+            return
+        for id_ in wanted:
+            self._records.pop(task_id(id_), None)
+        for row in await conn.fetch("lock_tasks", ids=json.dumps(wanted)):
+            record = TaskRecord.from_row(row)
+            self._records[record.id] = record
+
+
+async def lock_keys(conn: Connection, keys: Sequence[str]) -> Sequence[Row]:
+    """Lock the lock rows that these keys have, in order, and return them as they are now."""
+    return await conn.fetch("lock_keys", keys=json.dumps(keys))
+
+
+async def _sight(conn: Connection, rows: Sequence[Row]) -> Sight:
+    if not rows:
+        return Sight({}, {}, None)
+    records = await get_tasks(conn, _named(rows))
+    return Sight({row[0]: _found(row, records) for row in rows}, _names(rows), rows[0][4])
+
+
+def _names(rows: Sequence[Row]) -> dict[str, Names]:
+    return {row[0]: (task_id(row[1]), None if row[2] is None else task_id(row[2])) for row in rows}
+
+
+def _named(rows: Sequence[Row]) -> list[TaskId]:
+    return [task_id(id_) for row in rows for id_ in row[1:3] if id_ is not None]
+
+
+def _found(row: Row, records: Mapping[TaskId, TaskRecord]) -> Found:
+    holder = task_id(row[1])
+    follow_up = None if row[2] is None else records.get(task_id(row[2]))
+    return Found(holder, None if follow_up is None else follow_up.id, bool(row[3]), records.get(holder), follow_up)

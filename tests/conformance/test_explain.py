@@ -1,0 +1,102 @@
+"""What keeps a task from being claimed is told by the claim's own conditions."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from oxpull_async.db.contract import Connection
+from oxpull_async.domain.explanation import Explanation
+from oxpull_async.domain.record import TaskId
+from oxpull_async.domain.unique import Unique
+from oxpull_async.store import queues
+from oxpull_async.store.explain import explain_task
+from oxpull_async.store.lease import renew
+from oxpull_async.store.unique import enqueue_unique
+from tests.conformance.conftest import Clock
+from tests.drivers.locks_kit import end, locked, stored, take
+from tests.fixtures import make
+
+RERUN = Unique(on_duplicate="rerun")
+
+
+async def explained(conn: Connection, task_id: TaskId) -> Explanation:
+    found = await explain_task(conn, make.ALIAS, task_id)
+    assert found is not None
+    return found
+
+
+async def kinds(conn: Connection, task_id: TaskId) -> list[str]:
+    return [str(reason.kind) for reason in (await explained(conn, task_id)).reasons]
+
+
+async def test_a_task_that_may_be_claimed_has_no_reason(conn: Connection) -> None:
+    task = await make.ready(conn)
+    worker = await make.worker(conn)
+    assert await explained(conn, task.id) == Explanation(runnable=True, reasons=())
+    assert [one.id for one in await make.claimed(conn, worker)] == [task.id]
+
+
+async def test_a_task_that_is_not_there_or_of_another_backend_has_no_explanation(conn: Connection) -> None:
+    elsewhere = await make.ready(conn, backend_alias="elsewhere")
+    assert await explain_task(conn, make.ALIAS, make.new_id()) is None
+    assert await explain_task(conn, make.ALIAS, elsewhere.id) is None
+
+
+async def test_every_status_has_its_explanation(conn: Connection) -> None:
+    await make.worker(conn)
+    pending = {"READY": [], "WAITING": ["edges"], "RUNNING": ["running"]}
+    for status, build in make.BUILDERS.items():
+        task = await build(conn, queue_name=str(status))
+        assert await kinds(conn, task.id) == (["finished"] if status.is_finished else pending[status])
+
+
+async def test_every_reason_is_told_at_once(conn: Connection) -> None:
+    task = await make.ready(conn, run_after=datetime.now(UTC) + timedelta(seconds=600))
+    await queues.set_paused(conn, make.ALIAS, make.QUEUE, paused=True)
+    assert await kinds(conn, task.id) == ["scheduled", "paused", "no_worker"]
+    assert not (await explained(conn, task.id)).runnable
+
+
+async def test_a_deferred_task_is_scheduled_until_its_time_comes(conn: Connection, clock: Clock) -> None:
+    task = await make.ready(conn, run_after=datetime.now(UTC) + timedelta(seconds=60))
+    await make.worker(conn, lease_seconds=600)
+    [reason] = (await explained(conn, task.id)).reasons
+    assert (reason.kind, reason.until) == ("scheduled", task.available_at)
+    clock.advance(61)
+    assert (await explained(conn, task.id)).runnable
+
+
+async def test_a_task_whose_workers_have_died_has_none(conn: Connection) -> None:
+    task = await make.ready(conn)
+    await make.dead_worker(conn)
+    assert not (await explained(conn, task.id)).runnable
+
+
+async def test_a_task_that_no_worker_knows_is_unknown(conn: Connection) -> None:
+    task = await make.ready(conn)
+    worker = await make.worker(conn)
+    await renew(conn, worker, 30, notes=f'{{"unknown_tasks": ["{make.PATH}"]}}')
+    assert await kinds(conn, task.id) == ["unknown_task"]
+
+
+@pytest.mark.parametrize("parked", [False, True])
+async def test_a_taken_lock_names_its_holder(conn: Connection, *, parked: bool) -> None:
+    worker = await make.worker(conn)
+    holder, waiter = await stored(conn, locked(), locked())
+    [claimed] = await take(conn, worker, limit=1)
+    if parked:
+        assert await take(conn, worker) == []
+    assert await kinds(conn, waiter) == ["lock"]
+    [reason] = (await explained(conn, waiter)).reasons
+    assert (reason.task_id, reason.attempt, reason.worker_id, reason.lock_key) == (holder, 1, worker, "k")
+    await end(conn, claimed)
+    assert (await explained(conn, waiter)).runnable
+
+
+async def test_a_follow_up_names_the_holder_that_it_waits_for(conn: Connection) -> None:
+    worker = await make.worker(conn)
+    holder = (await enqueue_unique(conn, make.unique_call(RERUN))).record
+    await make.claimed(conn, worker)
+    follow_up = (await enqueue_unique(conn, make.unique_call(RERUN))).record
+    [reason] = (await explained(conn, follow_up.id)).reasons
+    assert (reason.kind, reason.task_id) == ("follow_up", holder.id)

@@ -1,0 +1,1 @@
+"""Two connections, named interleavings."""

@@ -1,0 +1,42 @@
+"""Running locks over several worker processes."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.scenarios import locks
+from tests.scenarios.slots import Held, check_limits, most_at_once
+
+CROWD = locks.Crowd(tasks=20, keys=10, seconds=0.2)
+
+
+@pytest.mark.asyncio
+async def test_B2_no_lock_is_held_more_often_than_its_limit_while_workers_are_killed(url: str) -> None:
+    await locks.never_more_than_the_limit(url, CROWD, kills=3)
+
+
+@pytest.mark.asyncio
+async def test_B1_free_rows_get_past_many_rows_of_a_taken_lock(url: str) -> None:
+    figures = await locks.past_the_blocked(url, blocked=2_000, free=200)
+    assert figures.parked <= 2_000
+
+
+@pytest.mark.asyncio
+async def test_B1_a_lock_is_handed_on_at_once_and_to_one_at_a_time(url: str) -> None:
+    await locks.handed_over(url, tasks=20)
+
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+@pytest.mark.asyncio
+async def test_G2_the_ledger_shows_more_than_the_limit_where_the_claim_admits_everybody(url: str) -> None:
+    with pytest.raises(AssertionError, match="running locks exceeded"):
+        await locks.never_more_than_the_limit(url, CROWD, kills=1, workers=1, OXPULL_TEST_NO_LOCKS="1")
+
+
+def test_G2_a_killed_workers_slot_counts_until_its_lease_ends() -> None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    second = timedelta(seconds=1)
+    cut_short, next_one = Held("a", "x 1", 1, now, None), Held("a", "y 1", 2, now + second, now + 3 * second)
+    assert most_at_once([cut_short, next_one], {1: [now + second]}) == {"a": 1}
+    with pytest.raises(AssertionError, match="1 of 1 running locks exceeded"):
+        check_limits([cut_short, next_one], {1: [now + 2 * second]}, {"a": 1})
