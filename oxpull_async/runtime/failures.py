@@ -10,6 +10,8 @@ from oxpull_async.domain.outcome import Cancelled, Failed, Outcome, Released, Sn
 from oxpull_async.domain.retry import MAX_SNOOZES, Retry, Snooze, retry_delay
 from oxpull_async.runtime.attempts import Attempt, Stop
 
+MOST_IN_LOGS = 1024
+
 
 def judge_failure(attempt: Attempt, error: BaseException) -> Outcome:
     """Decide what an attempt that raised came to, given that it may have been asked to stop."""
@@ -58,9 +60,9 @@ def timed_out(attempt: Attempt) -> TaskTimeout:
 
 
 def brief(error: BaseException) -> str:
-    """Return one line about an exception, whatever its own methods do."""
+    """Return a short text about an exception that any log can take, whatever its own methods do."""
     try:
-        return f"{type(error).__qualname__}: {error}".removesuffix(": ")
+        return storable_text(f"{type(error).__qualname__}: {error}".removesuffix(": "), MOST_IN_LOGS)
     except Exception:  # noqa: BLE001 - an exception's own methods may raise anything
         return describe_exception(error)[0]
 

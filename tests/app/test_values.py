@@ -212,7 +212,7 @@ async def shout(kind: str) -> None:
     raise RuntimeError(TEXTS[kind])
 
 
-async def test_F2_a_failure_text_of_any_kind_is_made_storable(ox: Oxpull) -> None:
+async def test_F2_a_failure_text_of_any_kind_is_made_storable(ox: Oxpull, caplog: pytest.LogCaptureFixture) -> None:
     task = ox.task(max_attempts=1)(shout)
     results = await ox.enqueue_many([task.call(kind) for kind in TEXTS])
     await work(ox)
@@ -220,3 +220,4 @@ async def test_F2_a_failure_text_of_any_kind_is_made_storable(ox: Oxpull) -> Non
         await result.refresh()
         assert (result.status, result.errors[0].exception_class_path) == (TaskStatus.FAILED, "builtins.RuntimeError")
         assert len(result.errors[0].traceback.encode()) <= 16 * 1024
+    assert len(caplog.text.encode()) < 16 * 1024, "a log takes what was raised"
