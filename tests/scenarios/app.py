@@ -101,7 +101,7 @@ async def overrun_on_the_loop(number: int, seconds: float) -> None:
 @ox.task(max_attempts=10, takes_context=True)
 async def hold_slot(context: TaskContext, key: str, seconds: float) -> None:
     """Note in a table from when to when a slot of a key is held, both instants within."""
-    row = await note_begin(ox, key, f"{context.task_id} {context.attempt}")
+    row = await note_begin(ox, key, f"{context.task_result.id} {context.attempt}")
     try:
         await asyncio.sleep(seconds)
     finally:

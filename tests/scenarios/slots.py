@@ -32,7 +32,8 @@ async def make_table(ox: Oxpull) -> None:
     async with ox.database.connection() as conn:
         await conn.run_script("DROP TABLE IF EXISTS test_slot")
         await conn.run_script(
-            "CREATE TABLE test_slot (id char(36) PRIMARY KEY, lock_key varchar(64) NOT NULL, attempt varchar(64) NOT NULL, pid integer NOT NULL,"
+            "CREATE TABLE test_slot (id char(36) PRIMARY KEY, lock_key varchar(64) NOT NULL,"
+            " attempt varchar(64) NOT NULL, pid integer NOT NULL,"
             f" began_at {kind} NOT NULL, ended_at {kind} NULL)"
         )
 
