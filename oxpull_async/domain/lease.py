@@ -20,11 +20,13 @@ class HeldTask:
     task_id: TaskId
     epoch: int
     cancel_requested: bool
+    rerun_key: str | None = None
+    lock_key: str | None = None
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> "HeldTask":
         """Read one row of the statement `held_tasks`."""
-        return cls(task_id(row[0]), row[1], bool(row[2]))
+        return cls(task_id(row[0]), row[1], bool(row[2]), row[3], row[4])
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ class Caretaker:
                 self.on_cancel(Lease(row.task_id, row.epoch))
         lost = self._judge_unknown(rows, fence)
         if lost:
-            back = [Settlement(Lease(row.task_id, row.epoch), Released()) for row in lost]
+            back = [Settlement(Lease(row.task_id, row.epoch), Released(), row.rerun_key, row.lock_key) for row in lost]
             await self._release(back, "no claim delivered them")
 
     def _judge_unknown(self, rows: Sequence[HeldTask], fence: int) -> list[HeldTask]:

@@ -112,7 +112,8 @@ async def _decide(
     if dated:
         refuse_newer(sight, locked)
     plans = _plans(by_key, locked.found)
-    await locked.lock_tasks(conn, {id_ for plan in plans for id_ in _built_on(plan, locked, sight.doubtful)})
+    built_on = {id_ for plan in plans for id_ in _built_on(plan, locked, sight.doubtful)}
+    await locked.lock_tasks(conn, built_on if dated else built_on - _only_followed(plans))
     plans = _plans(by_key, locked.found)
     if dated:
         refuse_promotion(_plans(by_key, sight.found), plans)
@@ -154,6 +155,16 @@ def _built_on(plan: KeyPlan, locked: LockedKeys, doubtful: Container[str]) -> se
     if plan.promoted or plan.key in doubtful:
         ids |= {id_ for id_ in locked.names[plan.key] if id_ is not None}
     return ids | ({plan.taken_from} if plan.taken_from else set())
+
+
+def _only_followed(plans: Sequence[KeyPlan]) -> set[TaskId]:
+    """Return the running holders that only get a follow-up: they may settle meanwhile, and a recheck finds that."""
+    return {
+        plan.holder.record.id
+        for plan in plans
+        if plan.follow_up is not None and plan.follow_up.created_at is not None
+        and plan.holder.record is not None and plan.holder.latest is None and not plan.promoted
+    }  # fmt: skip
 
 
 async def _write(conn: Connection, plans: Sequence[KeyPlan], plain: Iterable[NewTask]) -> dict[TaskId, TaskRecord]:

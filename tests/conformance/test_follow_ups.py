@@ -1,7 +1,7 @@
 """C1, C5: the one follow-up of a key becomes ready when the key's holder ends, however it ends, and never before."""
 
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -273,7 +273,7 @@ async def test_C5_a_key_that_somebody_has_locked_is_rechecked_later(conn: Connec
 
 @pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS.keys())
 async def test_C5_whoever_commits_second_sees_the_first(conn: Connection, other: Connection, ending: Ending) -> None:
-    """A follow-up is added in a transaction while the holder ends beside it."""
+    """A follow-up is added in a transaction while the holder ends beside it, and waits for nobody."""
     holder = await put(conn, args="[1]", queue_name=make.KEY)
     claimed = await make.claimed_from(conn, await make.worker(conn), make.KEY)
     await raw.hurry(other)
@@ -282,7 +282,7 @@ async def test_C5_whoever_commits_second_sees_the_first(conn: Connection, other:
         follow_up = await put(conn)
         assert (follow_up.status, holder.id) == (TaskStatus.WAITING, claimed.id)
         found = Pair(make.KEY, claimed, follow_up)
-        with suppress(LockTimeout):  # the holder's row, or the only writer
+        with nullcontext() if conn.dialect.skips_locked else suppress(LockTimeout):  # there is one writer
             await ending(other, found)
             ended = True
     if not ended:

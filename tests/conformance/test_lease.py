@@ -9,6 +9,7 @@ from oxpull_async.domain.lease import ExpiredTask
 from oxpull_async.domain.outcome import Released, Succeeded
 from oxpull_async.domain.record import TaskRecord, TaskStatus
 from oxpull_async.store import health
+from oxpull_async.store.claim import ClaimRequest, claim
 from oxpull_async.store.enqueue import enqueue_many
 from oxpull_async.store.lease import (
     WorkerCard,
@@ -264,3 +265,10 @@ async def test_a_row_that_was_settled_meanwhile_is_not_reaped(conn: Connection) 
     await make.settled(conn, task, Succeeded("1"))
     assert await reap(conn, row, make.ERROR) is None
     assert (await make.record(conn, task.id)).status is TaskStatus.SUCCESSFUL
+
+
+async def test_held_says_what_hangs_on_an_attempt(conn: Connection) -> None:
+    worker = await make.worker(conn)
+    await make.ready(conn, lock_key="lock", lock_limit=1, lock_conflict="wait")
+    await claim(conn, ClaimRequest(worker, make.ALIAS, ("default",), 1, meets_locks=True))
+    assert [(row.rerun_key, row.lock_key) for row in await held(conn, worker)] == [(None, "lock")]
