@@ -14,6 +14,7 @@ from oxpull_async.drivers.aiomysql import OwnSession
 from oxpull_async.store import settle, unique
 from oxpull_async.store.unique import UniqueAnswer
 from tests.drivers.mysql_kit import claim, new_task, read, register
+from tests.fixtures import innodb
 from tests.fixtures.waiting import until
 
 EXISTING = Unique()
@@ -21,7 +22,6 @@ RERUN = Unique(on_duplicate="rerun")
 REPLACE = Unique(on_duplicate="replace")
 RAISE = Unique(on_duplicate="raise")
 DEBOUNCE = Unique(on_duplicate="debounce", wait=10, max_wait=15)
-LOOK_SECONDS = 0.15
 """The server's list of transactions is not made anew before nobody has looked at it for 0.1 s."""
 
 
@@ -68,14 +68,10 @@ async def is_waiting(watcher: Connection, session: OwnSession) -> None:
     cursor = await watcher.link.cursor(aiomysql.Cursor)
 
     async def waits() -> bool:
-        await cursor.execute(
-            "SELECT COUNT(*) FROM information_schema.innodb_trx"
-            " WHERE trx_state = 'LOCK WAIT' AND trx_mysql_thread_id = %s",
-            (session.link.thread_id(),),
-        )
-        return bool((await cursor.fetchone())[0])
+        await cursor.execute(innodb.REPORT)
+        return session.link.thread_id() in innodb.waiting(await cursor.fetchall())
 
-    await until(waits, what="the session waits for a lock", every=LOOK_SECONDS)
+    await until(waits, what="the session waits for a lock")
 
 
 class _RollbackError(Exception):

@@ -29,6 +29,7 @@ from oxpull_async.drivers.aiomysql import AiomysqlDatabase, OwnSession
 from oxpull_async.drivers.aiomysql_link import Link
 from oxpull_async.drivers.url import parse_url
 from oxpull_async.store import enqueue, queues, results, schema
+from tests.fixtures import innodb
 from tests.fixtures.servers import MakeDatabase
 from tests.fixtures.waiting import until
 
@@ -166,8 +167,7 @@ async def test_a_cancelled_command_ends_on_the_server_and_its_connection_is_not_
                 await change(conn, first)
 
         async def is_waiting() -> bool:
-            rows = await watcher("SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'")
-            return bool(rows)
+            return waiting[0] in innodb.waiting(await watcher(innodb.REPORT))
 
         async def is_gone() -> bool:
             return not await watcher(f"SELECT 1 FROM information_schema.processlist WHERE id = {waiting[0]}")

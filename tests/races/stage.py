@@ -14,20 +14,14 @@ from oxpull_async.domain.unique import Unique, UniqueRule
 from oxpull_async.domain.unique_plan import UniqueCall
 from oxpull_async.store import operate
 from oxpull_async.store.unique import UniqueAnswer, enqueue_unique
-from tests.fixtures import make
+from tests.fixtures import innodb, make
 from tests.fixtures.raw import taken_back
 from tests.fixtures.waiting import until
 from tests.races.callers import Caller, execute
 from tests.races.settings import Setting
 
 KEY = "k"
-WAITS = {
-    "postgres": "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-    "mysql": (
-        "SELECT 1 FROM information_schema.innodb_trx t JOIN information_schema.processlist p "
-        "ON p.id = t.trx_mysql_thread_id WHERE t.trx_state = 'LOCK WAIT' AND p.db = DATABASE()"
-    ),
-}
+WAITING = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 
 class OtherWaitsError(Exception):
@@ -87,9 +81,8 @@ class Stage:
 
         task = asyncio.create_task(start())
         await begun.wait()
-        sql = WAITS.get(self.setting.family)
-        if sql is not None:
-            await until(lambda: self._waits(sql, task), within=20, every=0.12, what="nobody waits for a lock")
+        if self.setting.family != "sqlite":
+            await until(lambda: self._waits(task), within=20, what="nobody waits for a lock")
         return task
 
     async def begin(self) -> None:
@@ -136,8 +129,11 @@ class Stage:
         await self.here.do(lambda conn: conn.run_script("INSERT INTO race_marker (n) VALUES (1)"))
         self.marks += 1
 
-    async def _waits(self, sql: str, task: "asyncio.Task[UniqueAnswer]") -> bool:
-        return task.done() or bool(await execute(self.watcher, sql))
+    async def _waits(self, task: "asyncio.Task[UniqueAnswer]") -> bool:
+        if task.done() or self.setting.family == "postgres":
+            return task.done() or bool(await execute(self.watcher, WAITING))
+        ours = {row[0] for row in await execute(self.watcher, innodb.SESSIONS)}
+        return bool(ours & innodb.waiting(await execute(self.watcher, innodb.REPORT)))
 
 
 async def stored(stage: Stage) -> TaskId:

@@ -18,7 +18,7 @@ from tests.conformance.wrapper import Wrapper
 from tests.fixtures.waiting import until
 from tests.races.callers import Joined, execute, opened
 from tests.races.settings import SETTINGS
-from tests.races.stage import WAITS, Stage, call, claimed, enqueue, settled, stored
+from tests.races.stage import WAITING, Stage, call, claimed, enqueue, settled, stored
 
 pytestmark = pytest.mark.asyncio
 SNAPSHOTS = [setting for setting in SETTINGS if setting.name in {"pg-rr", "pg-ser", "my-rr"}]
@@ -144,7 +144,7 @@ async def test_a_second_look_that_waits_for_a_migration_gives_up_and_says_so(sta
     await settled(stage)
     async with opened(stage.database.label) as migration:
         altering = asyncio.create_task(execute(migration, "ALTER TABLE oxpull_task ADD COLUMN more integer"))
-        await until(lambda: execute(stage.watcher, WAITS["postgres"]), every=0.01)
+        await until(lambda: execute(stage.watcher, WAITING), every=0.01)
         with pytest.raises(UniqueEnqueueRace, match="migration's, may be waiting for this very transaction") as race:
             await stage.enqueue()
         assert isinstance(race.value.__cause__, LockTimeout)

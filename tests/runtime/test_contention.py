@@ -14,22 +14,15 @@ from oxpull_async.domain.record import TaskStatus, wire_id
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.results import TaskFilter
 from oxpull_async.store.settle import Settled, settle
-from tests.fixtures import make
+from tests.fixtures import innodb, make
 from tests.fixtures.waiting import until
 from tests.fixtures.workers import working
 from tests.scenarios.stage import check_row
-from tests.servers import Kind, clients
+from tests.servers import clients
 
 pytestmark = pytest.mark.asyncio
 on_servers = pytest.mark.parametrize("url", ["postgres", "mysql"], indirect=True)
-BLOCKED: dict[Kind, str] = {
-    "postgres": "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-    "mysql": "SELECT count(*) FROM information_schema.innodb_trx t JOIN information_schema.processlist p "
-    "ON p.id = t.trx_mysql_thread_id WHERE t.trx_state = 'LOCK WAIT' AND p.db = DATABASE()",
-}
-
-# MariaDB refreshes what it tells about locks only where nobody has looked for 100 ms.
-PEEK = {"postgres": 0.01, "mysql": 0.2}
+BLOCKED = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 
 @on_servers
@@ -60,9 +53,7 @@ async def _settle_in_a_deadlock(ox: Oxpull, url: str) -> int:
                 for row in (*weight, second):
                     await _touch(conn, row.id)
                 settling = asyncio.create_task(repeat(ox.database, lambda other: counted(other, rows)))
-                await until(
-                    lambda: _somebody_waits(url), what="the settle at its lock", every=PEEK[ox.database.dialect.name]
-                )
+                await until(lambda: _somebody_waits(url), what="the settle at its lock")
                 await _touch(conn, first.id)
         except Conflict:
             tries = -1
@@ -76,9 +67,10 @@ async def _touch(conn: Connection, task_id: str) -> None:
 
 
 async def _somebody_waits(url: str) -> bool:
-    kind: Kind = "postgres" if url.startswith("postgres") else "mysql"
-    rows = await asyncio.to_thread(clients.run, kind, url, BLOCKED[kind])
-    return bool(rows[0][0])
+    if url.startswith("postgres"):
+        return bool(await asyncio.to_thread(clients.run, "postgres", url, BLOCKED))
+    ours = {row[0] for row in await asyncio.to_thread(clients.run, "mysql", url, innodb.SESSIONS)}
+    return bool(ours & innodb.waiting(await asyncio.to_thread(clients.run, "mysql", url, innodb.REPORT)))
 
 
 async def test_A8_settles_cancels_and_claims_of_the_same_rows_leave_every_row_whole(ox: Oxpull) -> None:
