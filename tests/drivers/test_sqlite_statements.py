@@ -290,7 +290,7 @@ async def test_old_finished_tasks_are_pruned(database: AiosqliteDatabase, alias:
     async with database.connection() as conn:
         _, claimed = await run_one(conn, alias)
         await finish(conn, claimed, Succeeded("1"))
-        request = operate.PruneRequest(3600, ("SUCCESSFUL",), 1000, dry_run=False)
+        request = operate.PruneRequest(3600, ("SUCCESSFUL",), 100_000, dry_run=False, backend_alias=alias)
         before = (await operate.prune_step(conn, request, None)).removed
         database.clock_offset = 7200.0
         assert (await operate.prune_step(conn, replace(request, dry_run=True), None)).removed >= 1
