@@ -3,7 +3,8 @@
 Check everything first, then write in the caller's transaction or in one of our own.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from oxpull_async.app import ambient
@@ -18,7 +19,7 @@ from oxpull_async.domain.errors import (
     LockTimeout,
     UniqueEnqueueRace,
 )
-from oxpull_async.domain.record import NewTask
+from oxpull_async.domain.record import NewTask, TaskRecord
 from oxpull_async.domain.task import Body
 from oxpull_async.domain.unique_plan import UniqueCall
 from oxpull_async.runtime.repeat import repeat
@@ -38,35 +39,38 @@ class Enqueuer:
 
     async def enqueue[R](self, call: Call[R]) -> TaskResult[R]:
         """Store one call, or find the task that holds its key; returns its result handle."""
-        answer = (await self._store([call], [self._new.of(call)]))[0]
+        answer = (await self.store(self.parts(call)))[0]
         if answer.refused:
-            raise self._refusal(call, answer, position=None)
+            raise refusal(call.task.path, answer.record, self._result(call, answer), position=None)
         return self._result(call, answer)
 
     async def enqueue_many(self, calls: Sequence[Call[Any]]) -> list[TaskResult[Any]]:
         """Store calls in one transaction, all or nothing; results in the order of the calls."""
-        tasks = [self._new.numbered(position, call) for position, call in enumerate(calls)]
-        answers = await self._store(calls, tasks) if tasks else {}
+        answers = await self.store(self.numbered_parts(calls)) if calls else {}
         for position, answer in answers.items():
             if answer.refused:
-                raise self._refusal(calls[position], answer, position=position)
+                call = calls[position]
+                raise refusal(call.task.path, answer.record, self._result(call, answer), position=position)
         return [self._result(call, answers[position]) for position, call in enumerate(calls)]
 
-    async def _store(self, calls: Sequence[Call[Any]], tasks: Sequence[NewTask]) -> Answers:
-        """Write the tasks of calls, and wake the workers of the queues that got something to do."""
-        parts = _parts(calls, tasks)
+    def parts(self, call: Call[Any]) -> EnqueueCalls:
+        """Return what is to be stored for one call; raises what its arguments or options deserve."""
+        return _parts([call], [self._new.of(call)])
+
+    def numbered_parts(self, calls: Sequence[Call[Any]]) -> EnqueueCalls:
+        """Return what is to be stored for a bulk call; an error names the call's position."""
+        return _parts(calls, [self._new.numbered(position, call) for position, call in enumerate(calls)])
+
+    async def store(self, parts: EnqueueCalls) -> Answers:
+        """Write tasks where this asyncio task stands, and wake the workers of their queues."""
         transaction = ambient.current(self._ox)
-        try:
+        with racing(parts, own=transaction is None):
             if transaction is None:
                 answers = await self._in_own_transaction(parts)
             else:
                 answers = await enqueue_calls(transaction.conn, parts)
                 transaction.created.update(answer.record.id for answer in answers.values() if answer.changed)
-        except Contended as trouble:
-            if not parts.unique or isinstance(trouble, UniqueEnqueueRace):
-                raise
-            raise _race(trouble, own=transaction is None) from trouble
-        for queue_name in sorted({answer.record.queue_name for answer in answers.values() if answer.changed}):
+        for queue_name in changed_queues(answers):
             await self._ox.wake(queue_name)
         return answers
 
@@ -90,15 +94,35 @@ class Enqueuer:
         decode = return_decoder(call.task.body)
         return TaskResult(self._ox, answer.record, created=answer.created, decode=decode)
 
-    def _refusal(self, call: Call[Any], answer: UniqueAnswer, *, position: int | None) -> AlreadyEnqueued:
-        holder = self._result(call, answer)
-        place = "" if position is None else f"call {position}: "
-        return AlreadyEnqueued(
-            f"{place}{call.task.path}: the unique key is held by task {holder.id} ({holder.status}, enqueued at "
-            f"{holder.enqueued_at:%Y-%m-%d %H:%M:%S} UTC); nothing was written. Its result is this error's `existing`",
-            existing=holder,
-            position=position,
-        )
+
+def refusal(path: str, holder: TaskRecord, existing: object, *, position: int | None) -> AlreadyEnqueued:
+    """Return the error for a call whose key is held; `existing` is the holder's handle."""
+    place = "" if position is None else f"call {position}: "
+    return AlreadyEnqueued(
+        f"{place}{path}: the unique key is held by task {holder.id} ({holder.status}, enqueued at "
+        f"{holder.enqueued_at:%Y-%m-%d %H:%M:%S} UTC); nothing was written. Its result is this error's `existing`",
+        existing=existing,
+        position=position,
+    )
+
+
+def changed_queues(answers: Answers) -> list[str]:
+    """Return the queues that an enqueue gave something to do, in order of name."""
+    return sorted({answer.record.queue_name for answer in answers.values() if answer.changed})
+
+
+@contextmanager
+def racing(parts: EnqueueCalls, *, own: bool) -> Generator[None]:
+    """Turn a lock that a unique enqueue could not have into UniqueEnqueueRace.
+
+    `own` says that the transaction of the enqueue is not the caller's.
+    """
+    try:
+        yield
+    except Contended as trouble:
+        if not parts.unique or isinstance(trouble, UniqueEnqueueRace):
+            raise
+        raise _race(trouble, own=own) from trouble
 
 
 def return_decoder(body: Body | None) -> Callable[[Any], Any] | None:

@@ -30,12 +30,19 @@ def open_database(url: str | None, settings: SettingsKeywords) -> Database:
     text = url or os.environ.get(ENVIRONMENT)
     if not text:
         raise UsageError(f"no database: pass a URL to Oxpull(…) or set {ENVIRONMENT}, for example sqlite:///tasks.db")
-    parsed = with_options(parse_url(text), settings)
+    return open_url(with_options(parse_url(text), settings))
+
+
+def open_url(url: DatabaseUrl) -> Database:
+    """Return the database of a URL that was read before; nothing is connected yet.
+
+    Raises: UsageError when the driver's library is not installed.
+    """
     try:
-        return _driver(parsed)
+        return _driver(url)
     except ImportError as missing:
         raise UsageError(
-            f"the driver for {parsed.masked} is not installed ({missing.name}): install oxpull-async[{parsed.family}]"
+            f"the driver for {url.masked} is not installed ({missing.name}): install oxpull-async[{url.family}]"
         ) from missing
 
 

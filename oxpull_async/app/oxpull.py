@@ -12,6 +12,7 @@ from oxpull_async.app.result import TaskResult
 from oxpull_async.app.task import Call, Task
 from oxpull_async.app.transactions import Neighbours, Transaction, joined_transaction, own_transaction
 from oxpull_async.app.wakeups import Wakeups
+from oxpull_async.db.contract import Database
 from oxpull_async.domain.errors import InvalidTask, TaskResultDoesNotExist
 from oxpull_async.domain.record import TaskRecord
 from oxpull_async.domain.settings import Settings, SettingsKeywords
@@ -22,21 +23,29 @@ from oxpull_async.store import results, schema
 class Oxpull(Declarations, Operations):
     """A task queue in your database.
 
-    `url` is postgresql://…, mysql://… or sqlite:///…, by default OXPULL_DATABASE_URL. Keywords: `queues` (names that
-    are allowed; none given: any), `max_attempts`, `backoff`, `timeout` (defaults of its tasks), `max_payload_bytes`,
-    `lease_seconds`, `pool_size`, `pooler` ("transaction" behind pgbouncer), `listen_url`, `alias`, `unique_tasks`
-    (tasks or paths that are unique unless declared otherwise), `unique_ttl` (how long a unique key is held at most).
+    `url` is postgresql://…, mysql://… or sqlite:///…, by default OXPULL_DATABASE_URL. Keywords:
+    `queues` (names that are allowed; none given: any), `max_attempts`, `backoff`, `timeout` (defaults of its tasks),
+    `max_payload_bytes`, `lease_seconds`, `pool_size`, `pooler` ("transaction" behind pgbouncer), `listen_url`, `alias`,
+    `unique_tasks` (tasks or paths that are unique unless declared otherwise), `unique_ttl` (how long a unique key is
+    held at most).
 
     Raises: UsageError or InvalidTask for a value out of range, TypeError for an unknown keyword.
     """
 
+    wakeups: Wakeups
+    enqueuer: Enqueuer
+    neighbours: Neighbours
+
     def __init__(self, url: str | None = None, **settings: Unpack[SettingsKeywords]) -> None:
-        self.settings = Settings.of(settings)
-        self.database = open_database(url, settings)
-        self.wakeups = Wakeups(self.database)
-        self.enqueuer = Enqueuer(self)
-        self.tasks: dict[str, Task[..., Any]] = {}
-        self.neighbours = Neighbours(self.database)
+        checked = Settings.of(settings)
+        _assemble(self, open_database(url, settings), checked)
+
+    @classmethod
+    def over(cls, database: Database, settings: Settings) -> Self:
+        """Return the task queue that a database holds, with settings that are checked already."""
+        ox = cls.__new__(cls)
+        _assemble(ox, database, settings)
+        return ox
 
     def __repr__(self) -> str:
         return f"<Oxpull {self.database.label}>"
@@ -134,3 +143,13 @@ class Oxpull(Declarations, Operations):
         """Return the handle for a record that was read already."""
         task = self.tasks.get(record.task_path)
         return TaskResult(self, record, decode=return_decoder(None if task is None else task.body))
+
+
+def _assemble(ox: Oxpull, database: Database, settings: Settings) -> None:
+    """Put the parts of an Oxpull together."""
+    ox.settings = settings
+    ox.database = database
+    ox.wakeups = Wakeups(database)
+    ox.enqueuer = Enqueuer(ox)
+    ox.tasks = {}
+    ox.neighbours = Neighbours(database)

@@ -180,9 +180,8 @@ def declare_task(
     if takes_context and not _takes_first(function):
         raise InvalidTask(f"{function.__qualname__} takes no context: declare it `def {function.__name__}(context, …)`")
     path = checked_task_path(path_of(function))
-    options = declared_options(ox.settings, path, _call_keywords(keywords))
+    options = declared_options(ox.settings, path, _call_keywords(keywords), _policy_keywords(keywords))
     checked_queue(options.queue_name, ox.settings.queues)
-    options = replace(options, policy=_policy(options.policy, keywords))
     is_coroutine = inspect.iscoroutinefunction(function)
     body = Body(function, ArgumentCodec.for_function(function, skip_first=takes_context), is_coroutine, takes_context)
     check_options(options, path, body)
@@ -190,11 +189,14 @@ def declare_task(
     return kind(ox, path, options, body)
 
 
-def declared_options(settings: Settings, path: str, keywords: CallKeywords) -> TaskOptions:
+def declared_options(
+    settings: Settings, path: str, keywords: CallKeywords, failures: PolicyKeywords | None = None
+) -> TaskOptions:
     """Return the options of a task that is being declared; the settings may make it unique."""
     if path in settings.unique_tasks:
         keywords = {"unique": True, **keywords}
-    return _changed_options(settings.defaults, keywords, settings)
+    options = _changed_options(settings.defaults, keywords, settings)
+    return replace(options, policy=_policy(options.policy, failures)) if failures else options
 
 
 def check_options(options: TaskOptions, path: str, body: Body | None) -> None:
@@ -251,7 +253,11 @@ def _call_keywords(keywords: TaskKeywords) -> CallKeywords:
     return {name: keywords[name] for name in CallKeywords.__annotations__ if name in keywords}  # type: ignore[return-value, literal-required]
 
 
-def _policy(policy: RetryPolicy, keywords: TaskKeywords) -> RetryPolicy:
+def _policy_keywords(keywords: TaskKeywords) -> PolicyKeywords:
+    return {name: keywords[name] for name in PolicyKeywords.__annotations__ if name in keywords}  # type: ignore[return-value, literal-required]
+
+
+def _policy(policy: RetryPolicy, keywords: PolicyKeywords) -> RetryPolicy:
     changes: dict[str, Any] = {}
     if "backoff" in keywords:
         changes["backoff"] = checked_backoff(keywords["backoff"])

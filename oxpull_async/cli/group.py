@@ -1,5 +1,7 @@
 """The root command: its help, its version, and how our errors become one sentence."""
 
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from importlib.metadata import version
 
 import click
@@ -34,15 +36,22 @@ class OxpullGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; an error of ours is its message, without a traceback, and exit code 1."""
-        try:
+        with in_one_sentence(click.ClickException):
             return super().invoke(ctx)
-        except OxpullError as error:
-            raise click.ClickException(masked(str(error))) from error
-        except ExceptionGroup as group:
-            ours, others = group.split(OxpullError)
-            if ours is None or others is not None:
-                raise
-            raise click.ClickException(masked(str(first_of(ours)))) from group
+
+
+@contextmanager
+def in_one_sentence(complaint: Callable[[str], Exception]) -> Generator[None]:
+    """Raise what `complaint` makes of an error of ours, or of the first in a group of ours."""
+    try:
+        yield
+    except OxpullError as error:
+        raise complaint(masked(str(error))) from error
+    except ExceptionGroup as group:
+        ours, others = group.split(OxpullError)
+        if ours is None or others is not None:
+            raise
+        raise complaint(masked(str(first_of(ours)))) from group
 
 
 def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:

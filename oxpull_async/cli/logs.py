@@ -35,9 +35,14 @@ class ConsoleHandler(logging.Handler):
         self._console.print(line, soft_wrap=True)
 
 
-def configure_logging(level: str, console: Console) -> None:
-    """Send log lines to stderr, in colour on a terminal; below INFO only our own."""
+def console_handler(console: Console) -> logging.Handler:
+    """Return a handler that writes sentences to stderr, in colour on a terminal."""
     handler: logging.Handler = ConsoleHandler(console) if console.is_terminal else logging.StreamHandler()
     handler.setFormatter(SentenceFormatter())
-    logging.basicConfig(level="INFO" if level == "DEBUG" else level, handlers=[handler], force=True)
+    return handler
+
+
+def configure_logging(level: str, console: Console) -> None:
+    """Send log lines to stderr, in colour on a terminal; below INFO only our own."""
+    logging.basicConfig(level="INFO" if level == "DEBUG" else level, handlers=[console_handler(console)], force=True)
     logging.getLogger("oxpull_async").setLevel(level)

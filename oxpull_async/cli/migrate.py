@@ -8,8 +8,7 @@ from oxpull_async.app.oxpull import Oxpull
 from oxpull_async.cli.options import database_options
 from oxpull_async.cli.output import print_json
 from oxpull_async.cli.target import Target, run_with
-from oxpull_async.db.schema import Migration
-from oxpull_async.db.statements import QMARK, load_statement
+from oxpull_async.db.schema import Migration, as_script
 from oxpull_async.store import schema
 
 
@@ -57,7 +56,7 @@ def _check(target: Target) -> None:
 def _print_sql(target: Target) -> None:
     ox = target.oxpull()
     dialect = ox.database.dialect.name
-    steps = {migration.name: _statements(dialect, migration) for migration in run_with(ox, _pending)}
+    steps = {migration.name: as_script(dialect, migration) for migration in run_with(ox, _pending)}
     if target.as_json:
         listed = [{"name": name, "statements": texts} for name, texts in steps.items()]
         print_json({"dialect": dialect, "migrations": listed})
@@ -76,15 +75,3 @@ async def _pending(ox: Oxpull) -> Sequence[Migration]:
     if state.unknown:
         schema.require_current(state)
     return state.pending
-
-
-def _statements(dialect: str, migration: Migration) -> list[str]:
-    """Return what applies a migration and notes it, as SQL that needs no values."""
-    record = _as_text(dialect, "record_migration", version=migration.version, name=migration.name)
-    return [_as_text(dialect, "create_schema_table"), *migration.statements, record]
-
-
-def _as_text(dialect: str, statement_name: str, /, **values: int | str) -> str:
-    statement = load_statement(dialect, statement_name, QMARK)
-    bound = (f"'{value}'" if isinstance(value, str) else str(value) for value in statement.bind({**values}))
-    return "".join(piece + next(bound, "") for piece in statement.sql.split(QMARK.mark))

@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from typing import Any
@@ -30,7 +30,12 @@ class Column:
 
 def print_json(document: Any) -> None:
     """Print one JSON document and nothing else."""
-    click.echo(json.dumps(document, default=plain, ensure_ascii=False, indent=2))
+    click.echo(json_text(document))
+
+
+def json_text(document: Any) -> str:
+    """Return a document as JSON for machines that people can read."""
+    return json.dumps(document, default=plain, ensure_ascii=False, indent=2)
 
 
 def plain(value: Any) -> Any:
@@ -45,17 +50,30 @@ def plain(value: Any) -> Any:
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
     """Print rows under titles: a table on a terminal that is wide enough, else aligned columns."""
     cells = [[cell(value) for value in row] for row in rows]
-    lines = [[column.title for column in columns], *cells]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(columns))]
+    widths = _widths(columns, cells)
     if sys.stdout.isatty() and sum(widths) + _RULE * len(widths) + 1 <= Console().width:
         _print_boxed(columns, cells)
         return
-    for line in lines:
-        aligned = (
-            text.rjust(width) if column.is_number else text.ljust(width)
-            for text, width, column in zip(line, widths, columns, strict=True)
-        )
-        click.echo("  ".join(aligned).rstrip())
+    for line in table_lines(columns, cells):
+        click.echo(line)
+
+
+def table_lines(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Return rows under titles as aligned columns."""
+    cells = [[cell(value) for value in row] for row in rows]
+    widths = _widths(columns, cells)
+    lines = [[column.title for column in columns], *cells]
+    return ["  ".join(_aligned(line, widths, columns)).rstrip() for line in lines]
+
+
+def _widths(columns: Sequence[Column], cells: Sequence[Sequence[str]]) -> list[int]:
+    lines = [[column.title for column in columns], *cells]
+    return [max(len(line[place]) for line in lines) for place in range(len(columns))]
+
+
+def _aligned(line: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> Iterator[str]:
+    for text, width, column in zip(line, widths, columns, strict=True):
+        yield text.rjust(width) if column.is_number else text.ljust(width)
 
 
 def _print_boxed(columns: Sequence[Column], cells: Sequence[Sequence[str]]) -> None:

@@ -1,8 +1,10 @@
 """`oxpull prune`: remove ended tasks that are old enough."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 import click
 from rich.console import Console
-from rich.status import Status
 
 from oxpull_async.app.operations import PRUNABLE, PruneReport
 from oxpull_async.app.oxpull import Oxpull
@@ -27,29 +29,32 @@ def prune_command(
 
     It can be stopped at any time and started again.
     """
-    console = Console(stderr=True)
 
     async def prune(ox: Oxpull) -> PruneReport:
-        with console.status("pruning") as live:
+        with prune_progress() as show:
             return await ox.prune(
                 older_than,
                 [name.upper() for name in statuses],
                 batch_size=batch_size,
                 dry_run=dry_run,
-                progress=lambda r: _show(live, r),
+                progress=show,
             )
 
     report = target.run(prune)
     if target.as_json:
         print_json(report)
     else:
-        click.echo(_line(report))
+        click.echo(prune_line(report))
 
 
-def _show(live: Status, report: PruneReport) -> None:
-    live.update(_line(report))
+@contextmanager
+def prune_progress() -> Iterator[Callable[[PruneReport], None]]:
+    """Show how far a prune is, where stderr is a terminal; gives what it is to call."""
+    with Console(stderr=True).status("pruning") as live:
+        yield lambda report: live.update(prune_line(report))
 
 
-def _line(report: PruneReport) -> str:
+def prune_line(report: PruneReport) -> str:
+    """Say what a prune has done."""
     verb = "would remove" if report.dry_run else "removed"
     return f"{verb} {report.removed:,} of {report.scanned:,} tasks looked at"

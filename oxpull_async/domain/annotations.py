@@ -61,6 +61,41 @@ _SEQUENCES: dict[object, type[list[object] | set[object] | frozenset[object]]] =
 _MAPPINGS: tuple[object, ...] = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 
 
+class JsonCodec:
+    """Carry arguments and return values as the JSON they are, whatever the signature says."""
+
+    __slots__ = ("_shape",)
+
+    def __init__(self, function: Callable[..., object], *, skip_first: bool) -> None:
+        self._shape = CallShape.of(function, skip_first=skip_first)
+
+    @property
+    def signature(self) -> inspect.Signature | None:
+        """The parameters that callers pass, or None for a builtin that does not tell."""
+        return self._shape.signature
+
+    def encode(
+        self, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> tuple[list[JsonValue], dict[str, JsonValue]]:
+        """Return the arguments as JSON; raises InvalidArguments for a value that is none."""
+        return normalise_call(args, kwargs)
+
+    def decode(self, args: list[JsonValue], kwargs: dict[str, JsonValue]) -> _Arguments:
+        """Return stored arguments as they are."""
+        return args, kwargs  # type: ignore[return-value] # the worker only passes them on
+
+    def encode_return(self, value: object) -> JsonValue:
+        """Return the value as JSON; raises InvalidPayload where it is none."""
+        try:
+            return normalise(value, path=_RETURN_PATH)
+        except InvalidArguments as error:
+            raise InvalidPayload(str(error)) from error.__cause__
+
+    def decode_return(self, value: JsonValue) -> object:
+        """Return a stored value as it is."""
+        return value
+
+
 class ArgumentCodec:
     """Check calls against one function's signature, and carry its typed values through JSON."""
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from oxpull_async.domain.annotations import ArgumentCodec
+from oxpull_async.domain.annotations import ArgumentCodec, JsonCodec
 from oxpull_async.domain.durations import seconds
 from oxpull_async.domain.errors import InvalidTask, UsageError
 from oxpull_async.domain.retry import RetryPolicy
 from oxpull_async.domain.running_lock import RunningLock
+from oxpull_async.domain.surroundings import Surroundings
 from oxpull_async.domain.unique import UniqueRule
 
 MIN_PRIORITY, MAX_PRIORITY = -100, 100
@@ -35,12 +36,18 @@ class TaskOptions:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The executable half of a task."""
+    """The executable half of a task; `surroundings` is what a framework does around it."""
 
     function: Callable[..., Any]
-    codec: ArgumentCodec
+    codec: ArgumentCodec | JsonCodec
     is_coroutine: bool
     takes_context: bool
+    surroundings: Surroundings | None = None
+
+    @property
+    def wants_record(self) -> bool:
+        """Whether the whole row is to be read before an attempt starts."""
+        return self.takes_context or (self.surroundings is not None and self.surroundings.wants_record())
 
 
 def checked_queue(name: object, allowed: frozenset[str] = frozenset()) -> str:

@@ -33,6 +33,7 @@ class Move(StrEnum):
     RETRY_DISCARDED = "retry, discarded included"
     DISCARD = "discard"
     CANCEL = "cancel"
+    RUN_NOW = "run now"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ TABLE: tuple[Transition, ...] = (
     Transition(READY, Move.CANCEL, DISCARDED, ""),
     Transition(WAITING, Move.CANCEL, DISCARDED, ""),
     Transition(RUNNING, Move.CANCEL, RUNNING, "a request is stored; any end but success becomes DISCARDED"),
+    Transition(READY, Move.RUN_NOW, READY, "due at once, if it was due later; run_after kept"),
     Transition(FAILED, Move.RETRY, READY, "epoch + 1, one more attempt allowed"),
     Transition(LOST, Move.RETRY, READY, "epoch + 1, one more attempt allowed"),
     Transition(FAILED, Move.RETRY_DISCARDED, READY, "epoch + 1, one more attempt allowed"),

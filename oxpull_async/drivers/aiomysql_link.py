@@ -60,6 +60,7 @@ class Link(aiomysql.Connection):  # type: ignore[misc]
 
     def __init__(self, url: DatabaseUrl) -> None:
         self.tls_required, context = _tls(url)
+        self._set_up = "; ".join(filter(None, ((url.text("init_command") or "").rstrip("; \n"), _SET_UP)))
         super().__init__(
             host=url.host or "localhost",
             port=url.port,
@@ -78,7 +79,7 @@ class Link(aiomysql.Connection):  # type: ignore[misc]
     async def open(self) -> ServerFacts:
         """Connect and set the session up, in one round trip after the handshake."""
         await self._connect()
-        await self.query(_SET_UP)
+        await self.query(self._set_up)
         while self._result.has_next:
             await self.next_result()
         return facts_of(self._result.rows[0])

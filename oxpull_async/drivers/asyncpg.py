@@ -4,12 +4,14 @@ Not here: what asyncpg's errors mean (`asyncpg_errors`), and how a URL is read (
 """
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from contextvars import Context
 from typing import TYPE_CHECKING, Any, Literal
 
 import asyncpg
+from asyncpg.connect_utils import SessionAttribute
 
 from oxpull_async.db.contract import Connection, Dialect, Row, Scalar
 from oxpull_async.db.statements import NUMBERED, Statement
@@ -36,6 +38,11 @@ type RawConnection = asyncpg.Connection[asyncpg.Record]
 # Our statements are short, and compiling one costs more than running it; READ COMMITTED also for lone statements.
 _SETTINGS = "SET jit = off; SET default_transaction_isolation = 'read committed'"
 _HURRIED = "SET LOCAL lock_timeout = '100ms'; SET LOCAL statement_timeout = '2s'"
+_KEEPALIVES = {
+    "keepalives_idle": "TCP_KEEPIDLE",
+    "keepalives_interval": "TCP_KEEPINTVL",
+    "keepalives_count": "TCP_KEEPCNT",
+}
 _COUNTED = ("INSERT", "UPDATE", "DELETE")
 _LEAVE_SECONDS = 5.0
 
@@ -194,6 +201,7 @@ async def connect(url: DatabaseUrl) -> RawConnection:
     """
     pooled = url.text("pooler") == "transaction"
     seconds = url.seconds("connect_timeout")
+    role = url.text("target_session_attrs")
     tls: SSLContext | Literal["prefer"] | bool = "prefer" if (context := ssl_context(url)) is None else context
     try:
         async with asyncio.timeout(seconds):
@@ -202,18 +210,38 @@ async def connect(url: DatabaseUrl) -> RawConnection:
                 port=url.port,
                 user=url.user,
                 password=url.password,
+                passfile=url.text("passfile"),
                 database=url.database,
                 ssl=tls,
                 timeout=seconds,
                 statement_cache_size=0 if pooled else 100,
                 max_cached_statement_lifetime=0,
-                server_settings={"application_name": url.text("application_name") or "oxpull"},
+                server_settings=_server_settings(url),
+                target_session_attrs=SessionAttribute(role) if role else None,
             )
+            _keep_alive(raw, url)
             if not pooled:
                 await _configure(raw)
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
         raise unavailable(url, error) from error
     return raw
+
+
+def _server_settings(url: DatabaseUrl) -> dict[str, str]:
+    given = {name: url.text(name) for name in ("application_name", "options")}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _keep_alive(raw: RawConnection, url: DatabaseUrl) -> None:
+    """Let the kernel notice a peer that has vanished, as libpq does."""
+    transport = raw._transport  # type: ignore[attr-defined]  # noqa: SLF001 - asyncpg offers no other way
+    link = transport.get_extra_info("socket")
+    if link is None or link.family not in (socket.AF_INET, socket.AF_INET6):
+        return
+    link.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, setting in _KEEPALIVES.items():
+        if name in url.options and hasattr(socket, setting):
+            link.setsockopt(socket.IPPROTO_TCP, getattr(socket, setting), round(url.seconds(name)))
 
 
 async def _configure(raw: RawConnection) -> None:

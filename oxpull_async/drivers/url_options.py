@@ -86,7 +86,20 @@ OPTIONS: tuple[UrlOption, ...] = (
     UrlOption("sslcert", _POSTGRES, "path", "File of the client's certificate."),
     UrlOption("sslkey", _POSTGRES, "path", "File of the client's key, if it is not in `sslcert`."),
     UrlOption("host", _POSTGRES, "text", "Folder of the Unix socket, or the host's name."),
+    UrlOption("passfile", _POSTGRES, "path", "File of passwords, read where none is given; `~/.pgpass` unless named."),
     UrlOption("application_name", _POSTGRES, "text", "Name shown in `pg_stat_activity`.", "oxpull"),
+    UrlOption("options", _POSTGRES, "text", "Settings of the session, written as `-c search_path=tasks`."),
+    UrlOption(
+        "target_session_attrs",
+        _POSTGRES,
+        "choice",
+        "`primary` and `read-write` refuse a server that is a standby.",
+        None,
+        ("any", "primary", "read-write"),
+    ),
+    UrlOption("keepalives_idle", _POSTGRES, "seconds", "Silence after which the kernel asks whether the peer lives."),
+    UrlOption("keepalives_interval", _POSTGRES, "seconds", "How long it waits before it asks again."),
+    UrlOption("keepalives_count", _POSTGRES, "integer", "How often it asks in vain before the connection is lost."),
     UrlOption(
         "pooler",
         _POSTGRES,
@@ -110,6 +123,7 @@ OPTIONS: tuple[UrlOption, ...] = (
     UrlOption("ssl_cert", _MYSQL, "path", "File of the client's certificate."),
     UrlOption("ssl_key", _MYSQL, "path", "File of the client's key, if it is not in `ssl_cert`."),
     UrlOption("unix_socket", _MYSQL, "path", "Path of the server's Unix socket."),
+    UrlOption("init_command", _MYSQL, "text", "SQL for each new connection, before the session is set up."),
     UrlOption("charset", _MYSQL, "choice", "Always utf8mb4.", "utf8mb4", ("utf8mb4",)),
     UrlOption("journal_mode", _SQLITE, "choice", "SQLite's journal.", "wal", ("wal", "delete", "truncate", "persist")),
     UrlOption(

@@ -4,8 +4,9 @@ import threading
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from oxpull_async.domain.outcome import Lease, Outcome, Settlement
-from oxpull_async.domain.record import ClaimedTask, WorkerId
+from oxpull_async.domain.outcome import Lease, Outcome, Settlement, Succeeded
+from oxpull_async.domain.record import ClaimedTask, TaskRecord, WorkerId
+from oxpull_async.domain.surroundings import Run, is_final
 from oxpull_async.runtime.lookup import Runnable
 
 if TYPE_CHECKING:
@@ -65,6 +66,19 @@ class Attempt:
     def settlement(self, outcome: Outcome) -> Settlement:
         """Return what is to be written about it, with the keys on which other tasks hang."""
         return Settlement(self.lease, outcome, self.claimed.rerun_key, self.claimed.lock_key)
+
+    def run(self, record: TaskRecord | None) -> Run:
+        """Return what the surroundings of its task see of it, once it has begun."""
+        return Run(self.claimed, self.worker_id, record, self.deadline)
+
+    def is_over_with(self, outcome: Outcome) -> bool:
+        """Whether an outcome ends the task by success or failure, as known before it is written.
+
+        After a cancel only a success does; after a lost lease, or once handed back, nothing.
+        """
+        if self.phase is not Phase.BEGUN or self.stop is Stop.LEASE_LOST:
+            return False
+        return is_final(outcome) and (self.stop is not Stop.CANCEL or isinstance(outcome, Succeeded))
 
     @property
     def hands_over(self) -> bool:

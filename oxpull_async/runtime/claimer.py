@@ -113,9 +113,7 @@ class Claimer:
             await self._hand_back(rows, "the lease may have ended during the claim")
 
     def _request(self, queues: tuple[str, ...], room: Allowance) -> ClaimRequest:
-        functions = frozenset(
-            path for path, task in self._host.tasks.items() if task.body is not None and not task.body.is_coroutine
-        )
+        functions = self.lookup.functions
         return ClaimRequest(
             worker_id=self._lease.worker_id,
             backend_alias=self._host.settings.alias,
@@ -151,8 +149,8 @@ class Claimer:
                 self._hub.emit(TaskUnknown(path, "no task of this path is declared here"))
 
     async def _records(self, attempts: Sequence[Attempt]) -> dict[str, TaskRecord]:
-        """Read the whole rows of attempts whose functions take a context."""
-        wanted = [attempt.claimed.id for attempt in attempts if attempt.body.takes_context]
+        """Read the whole rows of attempts that need them."""
+        wanted = [attempt.claimed.id for attempt in attempts if attempt.body.wants_record]
         if not wanted:
             return {}
         return await repeat(self._host.database, lambda conn: get_tasks(conn, wanted))

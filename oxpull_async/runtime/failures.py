@@ -4,7 +4,7 @@ import asyncio
 import json
 import random
 
-from oxpull_async.domain.errors import InvalidPayload, TaskCancelled, TaskTimeout
+from oxpull_async.domain.errors import DataRefused, InvalidPayload, TaskCancelled, TaskTimeout
 from oxpull_async.domain.failure_text import describe_exception, storable_text
 from oxpull_async.domain.outcome import Cancelled, Failed, Outcome, Released, Snoozed
 from oxpull_async.domain.retry import MAX_SNOOZES, Retry, Snooze, retry_delay
@@ -70,6 +70,12 @@ def brief(error: BaseException) -> str:
 def error_entry(kind: type[BaseException], text: str, attempt: Attempt) -> str:
     """Return one entry of the stored `errors` list as JSON text; the database adds the time."""
     return _json(f"{kind.__module__}.{kind.__qualname__}", storable_text(text), attempt)
+
+
+def unstorable(attempt: Attempt, refused: DataRefused) -> Failed:
+    """Turn an outcome that the database refuses into a failure that says so and is final."""
+    text = storable_text(f"the outcome could not be stored: {refused}").encode("ascii", "backslashreplace").decode()
+    return Failed(error_entry(type(refused), text, attempt), None)
 
 
 def _entry(error: BaseException, attempt: Attempt) -> str:

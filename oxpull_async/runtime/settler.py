@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.errors import ConnectionLost, DatabaseTrouble, DataRefused
 from oxpull_async.domain.events import DatabaseDown, OutcomeIgnored, TaskSettled
-from oxpull_async.domain.failure_text import storable_text
-from oxpull_async.domain.outcome import Failed, Lease, Outcome, Settlement
+from oxpull_async.domain.outcome import Lease, Outcome, Settlement
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.runtime.attempts import Attempt, Attempts
-from oxpull_async.runtime.failures import error_entry
+from oxpull_async.runtime.failures import unstorable
 from oxpull_async.runtime.hub import Hub, nothing
 from oxpull_async.runtime.lease import LeaseState
 from oxpull_async.runtime.pauses import Backoff
@@ -144,16 +143,10 @@ class Settler:
     async def _settle_refused(self, ended: Ended, refused: DataRefused) -> Settled:
         """Write the refusal instead; where even that is refused, nothing can be written and the others go on."""
         try:
-            return await self._settle([self._refused(ended, refused)])
+            return await self._settle([Ended(ended.attempt, unstorable(ended.attempt, refused))])
         except DataRefused as again:
             self._hub.emit(DatabaseDown("settler", f"task {ended.attempt.claimed.id} cannot be settled: {again}", 0.0))
             return {}
-
-    def _refused(self, ended: Ended, refused: DataRefused) -> Ended:
-        """Turn an outcome that the database refuses into a failure that says so and is final."""
-        text = storable_text(f"the outcome could not be stored: {refused}").encode("ascii", "backslashreplace").decode()
-        entry = error_entry(type(refused), text, ended.attempt)
-        return Ended(ended.attempt, Failed(entry, None))
 
     async def _written_before(self, missing: Sequence[Ended]) -> Settled:
         """Find the outcomes whose first writing landed although the connection broke."""

@@ -27,12 +27,16 @@ _SIGNALS = {number.value: number.name for number in signal.Signals}
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """What to run and how often; what takes longer than `stop_seconds` to stop is killed."""
+    """What to run and how often; what takes longer than `stop_seconds` to stop is killed.
+
+    A `tireless` charge is started anew every two seconds however often it fails, as while its code is being written.
+    """
 
     command: Sequence[str]
     processes: int
     stop_seconds: float
     output: int | None = None
+    tireless: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,8 @@ class Supervisor:
                 return
             if code == EXIT_CODE:
                 patience, pause = Patience(), 0.0
+            elif self._charge.tireless:
+                pause = AT_ONCE
             else:
                 pause = patience.after_failure(lived)
             if patience.is_over:

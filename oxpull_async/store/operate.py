@@ -1,4 +1,4 @@
-"""What operators do to stored tasks: retry, discard, cancel, prune.
+"""What operators do to stored tasks: retry, discard, cancel, run now, prune.
 
 Each is a compare-and-set and counts its rows.
 """
@@ -55,6 +55,14 @@ async def discard(conn: Connection, ids: Sequence[TaskId]) -> int:
 async def cancel(conn: Connection, ids: Sequence[TaskId]) -> int:
     """End tasks that do not run yet and ask running ones to stop; returns how many changed."""
     return await _end(conn, "cancel_tasks", ids)
+
+
+async def run_now(conn: Connection, ids: Sequence[TaskId]) -> int:
+    """Let ready tasks that are due later be claimed at once; returns how many moved.
+
+    `run_after` stays what the caller asked.
+    """
+    return await conn.execute("run_tasks_now", ids=_ids(ids))
 
 
 async def prune_step(conn: Connection, request: PruneRequest, after: TaskId | None) -> Pruned:

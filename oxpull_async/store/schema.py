@@ -1,12 +1,12 @@
-"""Bring a database to the newest schema, and say whether it is there."""
+"""Bring a database to the newest schema, say whether it is there, and take it away again."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from oxpull_async.db.contract import Connection
-from oxpull_async.db.schema import Migration, migrations
-from oxpull_async.domain.errors import NotMigrated, SchemaTooNew
+from oxpull_async.db.schema import Migration, drop_statements, migrations
+from oxpull_async.domain.errors import NotMigrated, Refused, SchemaTooNew
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +48,43 @@ def require_current(state: SchemaState) -> None:
         raise NotMigrated(f"the database lacks {len(state.pending)} migration(s) ({names}): run `oxpull migrate`")
 
 
-async def migrate(conn: Connection, uuid_type: str) -> list[Migration]:
-    """Apply what is pending, alone.
+async def migrate(conn: Connection, uuid_type: str, *, up_to: int | None = None) -> list[Migration]:
+    """Apply what is pending, alone, as far as version `up_to` if that is given.
 
     Returns what this call applied. Safe to repeat and to run twice at once.
     """
     await conn.execute("create_schema_table")
     applied: list[Migration] = []
-    while (done := await _apply_next(conn, uuid_type)) is not None:
+    while (done := await _apply_next(conn, uuid_type, up_to)) is not None:
         applied.append(done)
     return applied
+
+
+async def drop(conn: Connection) -> None:
+    """Drop every table of ours with all that is in it, alone.
+
+    Safe to repeat, also after a crash at any point.
+
+    Raises: Refused, before anything is dropped, while a worker lives.
+    """
+    async with _alone(conn):
+        await require_no_workers(conn)
+        await _run(conn, drop_statements(conn.dialect.name))
+
+
+async def require_no_workers(conn: Connection) -> None:
+    """Raise Refused while a worker lives; a database without our tables has none."""
+    try:
+        async with conn.transaction():
+            workers = await conn.fetch("living_workers")
+    except NotMigrated:
+        return
+    if workers:
+        names = ", ".join(f"{hostname}:{pid}" for hostname, pid in workers)
+        raise Refused(
+            f"{len(workers)} worker(s) still live ({names}): stop them first; one that was killed counts as living "
+            "until its lease has run out"
+        )
 
 
 async def installation(conn: Connection) -> str:
@@ -68,14 +95,15 @@ async def installation(conn: Connection) -> str:
     return str(row[0])
 
 
-async def _apply_next(conn: Connection, uuid_type: str) -> Migration | None:
+async def _apply_next(conn: Connection, uuid_type: str, up_to: int | None) -> Migration | None:
     async with _alone(conn):
         state = await read_schema(conn, uuid_type)
-        if state.unknown:
+        wanted = [migration for migration in state.pending if up_to is None or migration.version <= up_to]
+        if state.unknown and (wanted or up_to is None):
             require_current(state)
-        if not state.pending:
+        if not wanted:
             return None
-        migration = state.pending[0]
+        migration = wanted[0]
         await _run(conn, migration.statements)
         await conn.execute("record_migration", version=migration.version, name=migration.name)
         return migration

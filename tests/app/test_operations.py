@@ -1,6 +1,7 @@
 """What operators ask of an Oxpull, on stored tasks in every status."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -49,7 +50,7 @@ async def test_A10_a_discarded_task_is_retried_on_request_only(ox: Oxpull) -> No
     assert result.return_value == 3
 
 
-@pytest.mark.parametrize("operation", ["retry_many", "discard_many", "cancel_many"])
+@pytest.mark.parametrize("operation", ["retry_many", "discard_many", "cancel_many", "run_now_many"])
 async def test_one_id_where_a_list_is_wanted_is_refused(ox: Oxpull, operation: str) -> None:
     id_ = (await ox.task(add).enqueue(1, 2)).id
     with pytest.raises(UsageError, match="must be a list of ids") as refused:
@@ -112,6 +113,17 @@ async def test_many_are_changed_in_one_call_and_counted(ox: Oxpull) -> None:
     assert await ox.retry_many([*ids, ids[0], make.new_id()], include_discarded=True) == (2500, 1)
     assert await ox.retry_many([]) == (0, 0)
     assert await ox.stats() == [QueueStats("default", ready=2500)]
+
+
+async def test_a_task_that_is_due_later_is_run_now_once(ox: Oxpull) -> None:
+    asked = datetime.now(UTC) + timedelta(hours=1)
+    result = await ox.task(add).using(run_after=asked).enqueue(1, 2)
+    assert await ox.run_now(result.id)
+    assert not await ox.run_now(result.id)
+    assert await ox.run_now_many([result.id, make.new_id()]) == (0, 2)
+    await work(ox)
+    await result.refresh()
+    assert (result.return_value, result.run_after) == (3, asked)
 
 
 async def test_a_malformed_id_among_many_changes_nothing(ox: Oxpull) -> None:

@@ -74,7 +74,7 @@ def too_complicated(source: Module) -> Iterator[str]:
 
 
 def attributes(owner: ast.ClassDef) -> set[str]:
-    """Collect what instances hold; the fields of a frozen value are its columns and not counted."""
+    """Collect what instances hold; the fields of a frozen value or a read model are its columns and not counted."""
     header = " ".join(ast.unparse(part) for part in (*owner.decorator_list, *owner.bases, *owner.keywords))
     fields = {n.target.id for n in owner.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
     held = {
@@ -85,7 +85,8 @@ def attributes(owner: ast.ClassDef) -> set[str]:
         and isinstance(node.value, ast.Name)
         and node.value.id == "self"
     }
-    return held if "frozen=True" in header or "TypedDict" in header or "NamedTuple" in header else held | fields
+    are_columns = any(sign in header for sign in ("frozen=True", "TypedDict", "NamedTuple", "ReadModel"))
+    return held if are_columns else held | fields
 
 
 def too_big(source: Module) -> Iterator[str]:

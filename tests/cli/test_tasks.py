@@ -2,7 +2,7 @@
 
 import pytest
 
-from oxpull_async.cli.health import COUNTS
+from oxpull_async.cli.report import COUNTS
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.outcome import Succeeded
 from oxpull_async.domain.record import TaskRecord, TaskStatus

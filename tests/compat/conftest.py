@@ -8,12 +8,15 @@ import pytest
 from compat_sync.connection import DjangoConnection
 from compat_sync.shim import run_blocking
 from oxpull_async.store.schema import migrate
-from tests.compat.django_aliases import add_alias, drop_alias
+from tests.compat import routing
+from tests.compat.django_aliases import add_alias, configure, drop_alias
 from tests.fixtures import raw
 from tests.fixtures.servers import MakeDatabase
 
 type Kind = Literal["postgres", "mysql", "sqlite"]
 type MakeAlias = Callable[..., str]
+
+configure()  # before the modules of the tests are read, which declare tasks
 
 KINDS: tuple[Kind, ...] = ("postgres", "mysql", "sqlite")
 
@@ -71,3 +74,12 @@ def alias(make_alias: MakeAlias, kind: Kind) -> str:
 def conn(alias: str) -> DjangoConnection:
     """Give the core's connection over `alias`."""
     return DjangoConnection(alias)
+
+
+@pytest.fixture
+def site(alias: str) -> Iterator[str]:
+    """Keep the tasks of the Django site in a database of each kind in turn, and name its alias."""
+    before = routing.current["alias"]
+    routing.current["alias"] = alias
+    yield alias
+    routing.current["alias"] = before

@@ -17,10 +17,20 @@ def configure() -> None:
     """Set Django up once for this process; PyMySQL stands in for mysqlclient, which needs a compiler."""
     if settings.configured:
         return
-    _install_pymysql()
+    install_pymysql()
     settings.configure(
         DATABASES={"default": {}},
-        INSTALLED_APPS=[],
+        INSTALLED_APPS=[
+            "django.contrib.admin",
+            "django.contrib.auth",
+            "django.contrib.contenttypes",
+            "django.contrib.messages",
+            "django.contrib.sessions",
+            "compat_sync",
+        ],
+        DATABASE_ROUTERS=["tests.compat.routing.CurrentRouter"],
+        TASKS={"default": {"BACKEND": "compat_sync.backend.OxpullBackend", "QUEUES": []}},
+        DEFAULT_AUTO_FIELD="django.db.models.BigAutoField",
         USE_TZ=True,
         TIME_ZONE="Europe/Vienna",
         SECRET_KEY="for tests only",
@@ -29,7 +39,7 @@ def configure() -> None:
     django.setup()
 
 
-def _install_pymysql() -> None:
+def install_pymysql() -> None:
     """Put PyMySQL in mysqlclient's place; its submodules too, or they are imported twice and raise other classes."""
     pymysql.install_as_MySQLdb()
     for name in ("err", "converters", "constants"):
@@ -39,7 +49,7 @@ def _install_pymysql() -> None:
 def add_alias(alias: str, url: str, **options: object) -> None:
     """Let Django reach a database under an alias; `options` are those of its DATABASES entry's OPTIONS."""
     configure()
-    entry = _entry(parse_url(url)) | {"OPTIONS": options}
+    entry = entry_of(parse_url(url)) | {"OPTIONS": options}
     connections.databases[alias] = connections.configure_settings({"default": {}, alias: entry})[alias]
 
 
@@ -50,7 +60,7 @@ def drop_alias(alias: str) -> None:
     del connections.databases[alias]
 
 
-def _entry(url: DatabaseUrl) -> dict[str, Any]:
+def entry_of(url: DatabaseUrl) -> dict[str, Any]:
     entry: dict[str, Any] = {"ENGINE": f"django.db.backends.{ENGINES[url.family]}", "NAME": url.database}
     if url.family != "sqlite":
         entry |= {

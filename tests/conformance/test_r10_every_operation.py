@@ -20,6 +20,7 @@ from compat_sync.shim import CoreSuspended
 from oxpull_async import store
 from oxpull_async.db.contract import Connection, Dialect, Scalar
 from oxpull_async.domain.outcome import Released, Succeeded
+from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.unique import Unique
 from oxpull_async.store import (
     claim,
@@ -33,6 +34,7 @@ from oxpull_async.store import (
     lease,
     locks,
     operate,
+    overview,
     queues,
     results,
     schema,
@@ -89,6 +91,8 @@ def watching(codes: dict[CodeType, str]) -> Iterator[set[str]]:
 
 async def tour(conn: Connection, uuid_type: str) -> None:
     """Call every operation of the store once."""
+    await schema.drop(conn)
+    await schema.require_no_workers(conn)
     await schema.migrate(conn, uuid_type)
     await schema.installation(conn)
     await the_way_of_a_task(conn)
@@ -125,10 +129,14 @@ async def what_operators_do(conn: Connection) -> None:
     await operate.own_tasks(conn, make.ALIAS, [task.id])
     await operate.cancel(conn, [task.id])
     await operate.retry(conn, [task.id], include_discarded=True)
+    await operate.run_now(conn, [task.id])
     await operate.discard(conn, [task.id])
     await operate.prune_step(conn, operate.PruneRequest(0, ("DISCARDED",), 10, dry_run=False), None)
     await health.workers(conn, make.ALIAS)
     await health.backlog(conn, make.ALIAS)
+    await overview.overview(conn, make.ALIAS, 10)
+    await overview.unfinished_tasks(conn, make.ALIAS, TaskStatus.WAITING, None, 10)
+    await overview.lock_holders(conn, "lock")
 
 
 async def what_a_reaper_does(conn: Connection) -> None:

@@ -3,8 +3,9 @@
 import pytest
 
 from oxpull_async.db.contract import Connection
-from oxpull_async.domain.errors import NotMigrated, SchemaTooNew
-from oxpull_async.store.schema import installation, migrate, read_schema, require_current
+from oxpull_async.domain.errors import NotMigrated, Refused, SchemaTooNew
+from oxpull_async.store.results import get_task
+from oxpull_async.store.schema import drop, installation, migrate, read_schema, require_current
 from tests.conformance.worlds import World
 from tests.fixtures import make, raw
 
@@ -47,6 +48,39 @@ async def test_E7_a_migration_whose_note_was_lost_can_be_applied_again_where_ddl
     task = await make.ready(unmigrated)
     await unmigrated.run_script("DELETE FROM oxpull_schema")
     assert await migrate(unmigrated, uuid_type) != []
+    assert await make.record(unmigrated, task.id) == task
+
+
+async def test_migrating_up_to_a_version_applies_nothing_beyond_it(unmigrated: Connection, uuid_type: str) -> None:
+    first, *later = (await read_schema(unmigrated, uuid_type)).pending
+    assert await migrate(unmigrated, uuid_type, up_to=0) == []
+    assert await migrate(unmigrated, uuid_type, up_to=first.version) == [first]
+    assert list((await read_schema(unmigrated, uuid_type)).pending) == later
+    await migrate(unmigrated, uuid_type)
+    await unmigrated.execute("record_migration", version=9_999, name="9999_from_the_future")
+    assert await migrate(unmigrated, uuid_type, up_to=first.version) == []
+
+
+async def test_E7_dropping_leaves_no_table_and_no_version(unmigrated: Connection, uuid_type: str) -> None:
+    await migrate(unmigrated, uuid_type)
+    task = await make.ready(unmigrated)
+    await make.dead_worker(unmigrated)
+    await drop(unmigrated)
+    await drop(unmigrated)
+    state = await read_schema(unmigrated, uuid_type)
+    assert state.applied == ()
+    await migrate(unmigrated, uuid_type)
+    assert await get_task(unmigrated, task.id) is None
+    for table in raw.TABLES:
+        await unmigrated.run_script(f"SELECT count(*) FROM {table}")
+
+
+async def test_E7_dropping_is_refused_while_a_worker_lives(unmigrated: Connection, uuid_type: str) -> None:
+    await migrate(unmigrated, uuid_type)
+    await make.worker(unmigrated)
+    task = await make.ready(unmigrated)
+    with pytest.raises(Refused, match=r"1 worker\(s\) still live .*: stop them first"):
+        await drop(unmigrated)
     assert await make.record(unmigrated, task.id) == task
 
 

@@ -14,7 +14,7 @@ from oxpull_async.store.claim import ClaimRequest, claim
 from oxpull_async.store.follow_ups import follow_ends, lock_free_keys
 from oxpull_async.store.lease import reap
 from oxpull_async.store.locks import hand_over
-from oxpull_async.store.operate import cancel, discard, retry
+from oxpull_async.store.operate import cancel, discard, retry, run_now
 from oxpull_async.store.unique import enqueue_unique
 from tests.fixtures import make, raw
 
@@ -62,6 +62,14 @@ async def discards(conn: Connection, task: TaskRecord) -> bool:
 
 async def cancels(conn: Connection, task: TaskRecord) -> bool:
     return await cancel(conn, [task.id]) == 1
+
+
+async def runs_now(conn: Connection, task: TaskRecord) -> bool:
+    """Run a task now that was to run in a while."""
+    if task.status is TaskStatus.READY:
+        later = "'2999-01-01 00:00:00.000000'"
+        await raw.change(conn, task.id, f"run_after = {later}, available_at = {later}, due = 0")
+    return await run_now(conn, [task.id]) == 1
 
 
 async def parks(conn: Connection, task: TaskRecord) -> bool:
@@ -125,6 +133,7 @@ MOVES: Mapping[Move, Mover] = {
     Move.RETRY_DISCARDED: retries_discarded,
     Move.DISCARD: discards,
     Move.CANCEL: cancels,
+    Move.RUN_NOW: runs_now,
 }
 
 

@@ -9,7 +9,7 @@ from tests.fixtures import make
 from tests.plans.load import QUEUES, Loaded
 
 READY, DEFERRED, LEASED = "oxpull_task_ready", "oxpull_task_deferred", "oxpull_task_leased"
-LOCK_READY = "oxpull_task_lock_ready"
+LOCK_READY, LOCK_WAITING, LOCK = "oxpull_task_lock_ready", "oxpull_task_lock_waiting", "oxpull_task_lock"
 LIMIT = 100
 ALIAS: dict[str, Scalar] = {"backend_alias": make.ALIAS}
 NONE: dict[str, Scalar] = {}
@@ -55,6 +55,15 @@ PINNED = (
     Pinned("retry_tasks", ("primary",)),
     Pinned("discard_tasks", ("primary",)),
     Pinned("cancel_tasks", ("primary",)),
+    Pinned("run_tasks_now", ("primary",)),
+    Pinned("queue_backlog", (READY,), reads=1_700),
+    Pinned("unfinished_by_queue", (DEFERRED, LEASED, LOCK_WAITING), RETURNING, merges=True),
+    Pinned("unfinished_by_queue", (DEFERRED, LEASED, LOCK), ("mysql",)),
+    Pinned("pending_follow_ups", ("primary", READY, DEFERRED, LEASED, LOCK_WAITING), RETURNING),
+    Pinned("pending_follow_ups", ("primary", READY, DEFERRED, LEASED, LOCK), ("mysql",)),
+    Pinned("recent_outcomes", ("primary",), merges=True),
+    Pinned("unfinished_tasks", (READY, DEFERRED, LEASED, LOCK_WAITING), RETURNING),
+    Pinned("unfinished_tasks", (READY, DEFERRED, LEASED, LOCK), ("mysql",)),
 )
 
 
@@ -82,6 +91,11 @@ def values(name: str, loaded: Loaded) -> dict[str, Scalar]:
         "prune_scan": {**statuses, "backend_alias": None, "after": json.loads(loaded.running)[0], "limit": 1000},
         "prune_tasks": {**statuses, **ids},
         "retry_tasks": {**ids, "include_discarded": False},
+        "queue_backlog": {**ALIAS, "after": "", "limit": LIMIT},
+        "unfinished_by_queue": {**ALIAS, "limit": LIMIT},
+        "pending_follow_ups": {**ALIAS, "limit": LIMIT},
+        "recent_outcomes": {**ALIAS, "limit": LIMIT},
+        "unfinished_tasks": {**ALIAS, "status": "READY", "queue_name": None, "limit": LIMIT},
     }
     if name == "claim":
         is_split = not loaded.ox.database.dialect.update_returns_rows

@@ -1,0 +1,149 @@
+"""Django's task backend: one core, on Django's connection or by the native driver."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from django.core.checks import CheckMessage
+from django.core.exceptions import ImproperlyConfigured
+from django.tasks.backends.base import BaseTaskBackend
+
+from compat_sync import checks, clock, native
+from compat_sync.caller import has_sync_caller
+from compat_sync.connection import DjangoConnection
+from compat_sync.django_types import AnyTask
+from compat_sync.enqueuing import Enqueuing
+from compat_sync.exceptions import TaskResultDoesNotExist, translated
+from compat_sync.hosts import oxpull_of
+from compat_sync.options import BackendOptions, mended, read_options
+from compat_sync.placement import database_alias
+from compat_sync.results import TaskResult, result_of
+from compat_sync.shim import run_blocking
+from compat_sync.tasks import PolicyTask, core_task, numbered_call
+from compat_sync.threads import on_django
+from oxpull_async.app.operations import checked_id
+from oxpull_async.app.oxpull import Oxpull
+from oxpull_async.app.task import Call
+from oxpull_async.domain.record import TaskId, TaskRecord
+from oxpull_async.store.results import get_task
+
+__all__ = ["OxpullBackend"]
+
+type Arguments = tuple[Sequence[Any], Mapping[str, Any]]
+
+
+class OxpullBackend(BaseTaskBackend):
+    """Keeps tasks in the database where routers put compat_sync's tables.
+
+    Sync calls work on Django's connection and in its transaction. Async ones go by the native driver, unless a sync
+    caller waits for them or the native driver cannot express the DATABASES entry: then on Django's connection.
+    """
+
+    task_class = PolicyTask
+    supports_defer = True
+    supports_async_task = True
+    supports_get_result = True
+    supports_priority = True
+
+    def __init__(self, alias: str, params: Mapping[str, Any]) -> None:
+        super().__init__(alias, mended(params))
+        self._params = params
+
+    @cached_property
+    def setup(self) -> BackendOptions:
+        """The checked OPTIONS; raises ImproperlyConfigured naming all that is wrong with them."""
+        return read_options(self.alias, self._params)
+
+    @property
+    def database(self) -> str:
+        """The alias of the database; raises ImproperlyConfigured where routers split the tables."""
+        return database_alias()
+
+    @property
+    def ox(self) -> Oxpull:
+        """The same tasks for asyncio, by the native driver."""
+        return oxpull_of(self.setup, self.database)
+
+    def validate_task(self, task: AnyTask) -> None:
+        """Raise InvalidTask where Django's rules or this queue's refuse a task's declaration."""
+        super().validate_task(task)
+        try:
+            setup = self.setup
+        except ImproperlyConfigured:
+            return  # `manage.py check` says so; an enqueue raises it
+        with translated():
+            core_task(oxpull_of(setup, self.database), task, setup)
+
+    def enqueue(self, task: AnyTask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TaskResult:
+        """Store a call in Django's open transaction or at once, or answer with its key's holder.
+
+        Raises: InvalidArguments and InvalidTask before anything is written, AlreadyEnqueued and UniqueEnqueueRace for a
+        unique task only.
+        """
+        with translated():
+            return self._enqueuing.on_django([self._call(task, args, kwargs)])[0]
+
+    async def aenqueue(self, task: AnyTask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TaskResult:
+        """Store a call in a sync caller's transaction, else by the native driver at once."""
+        if not self._goes_native:
+            return await on_django(self.enqueue, task, args, kwargs)
+        with translated():
+            return (await self._enqueuing.natively([self._call(task, args, kwargs)]))[0]
+
+    def enqueue_many(self, task: AnyTask, calls: Iterable[Arguments]) -> list[TaskResult]:
+        """Store calls of one task, (args, kwargs) each, all or none; results in their order.
+
+        Those of a unique task are deduplicated, as the same calls one after another would be.
+        """
+        with translated():
+            made = self._calls(task, calls)
+            return self._enqueuing.on_django(made, bulk=True) if made else []
+
+    async def aenqueue_many(self, task: AnyTask, calls: Iterable[Arguments]) -> list[TaskResult]:
+        """Store calls as `enqueue_many` does, where `aenqueue` would."""
+        if not self._goes_native:
+            return await on_django(self.enqueue_many, task, calls)
+        with translated():
+            made = self._calls(task, calls)
+            return await self._enqueuing.natively(made, bulk=True) if made else []
+
+    def get_result(self, result_id: str) -> TaskResult:
+        """Return the result of a stored task, of whatever alias; or raise TaskResultDoesNotExist."""
+        with translated():
+            checked = checked_id(result_id)
+            record = run_blocking(get_task(DjangoConnection(self.database, clock_offset=clock.offset()), checked))
+            return _result(checked, record)
+
+    async def aget_result(self, result_id: str) -> TaskResult:
+        """Return the result of a stored task, read where `aenqueue` would write it."""
+        if not self._goes_native:
+            return await on_django(self.get_result, result_id)
+        with translated():
+            checked = checked_id(result_id)
+            return _result(checked, await self.ox.operate(lambda conn: get_task(conn, checked)))
+
+    def check(self, **_kwargs: Any) -> list[CheckMessage]:
+        """Return what is wrong with this alias's settings."""
+        return checks.backend_messages(self.alias, self._params)
+
+    @property
+    def _enqueuing(self) -> Enqueuing:
+        return Enqueuing(self.ox, self.database, type(self))
+
+    @property
+    def _goes_native(self) -> bool:
+        """Whether a coroutine may use a native connection: nobody waits for it who has one of Django's open."""
+        return not has_sync_caller() and native.may_go_native(self.database)
+
+    def _call(self, task: AnyTask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call[Any]:
+        return Call(core_task(self.ox, task, self.setup), tuple(args), dict(kwargs))
+
+    def _calls(self, task: AnyTask, calls: Iterable[Arguments]) -> list[Call[Any]]:
+        core = core_task(self.ox, task, self.setup)
+        return [numbered_call(core, position, call) for position, call in enumerate(calls)]
+
+
+def _result(id_: TaskId, record: TaskRecord | None) -> TaskResult:
+    if record is None:
+        raise TaskResultDoesNotExist(f"no task has the id {id_}")
+    return result_of(record)

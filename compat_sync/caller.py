@@ -1,0 +1,18 @@
+"""Whether a blocked thread waits for the running coroutine, and lends its connections.
+
+asgiref keeps an executor for each thread that waits in `async_to_sync`: work that is sensitive to threads runs there.
+"""
+
+import asyncio
+
+from asgiref.sync import AsyncToSync
+
+__all__ = ["has_sync_caller"]
+
+
+def has_sync_caller() -> bool:
+    """Say whether this coroutine runs below `async_to_sync`, whose thread waits for it."""
+    executor = getattr(AsyncToSync.executors, "current", None)
+    if executor is not None and not getattr(executor, "_broken", False):
+        return True
+    return asyncio.get_running_loop() in AsyncToSync.loop_thread_executors

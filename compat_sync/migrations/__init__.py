@@ -1,0 +1,1 @@
+"""One Django migration for each version of the core's schema, by the same name."""

@@ -1,0 +1,131 @@
+"""Django's Task with this queue's options, and the core task that stands behind it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from django.tasks import Task
+
+from compat_sync.django_types import AnyTask
+from compat_sync.exceptions import InvalidTask
+from compat_sync.options import BackendOptions
+from compat_sync.unique import is_registered
+from oxpull_async.app.oxpull import Oxpull
+from oxpull_async.app.task import Call, CallKeywords, PolicyKeywords, check_options, declared_options
+from oxpull_async.app.task import Task as CoreTask
+from oxpull_async.domain.annotations import JsonCodec
+from oxpull_async.domain.durations import Duration
+from oxpull_async.domain.retry import Backoff
+from oxpull_async.domain.running_lock import RunningLock
+from oxpull_async.domain.task import Body
+from oxpull_async.domain.unique import Unique
+
+if TYPE_CHECKING:
+    from compat_sync.results import TaskResult
+
+__all__ = ["POLICY", "PolicyTask", "body_of", "core_task", "numbered_call"]
+
+_CALL = ("max_attempts", "timeout", "unique", "running_lock")
+_FAILURES = ("backoff", "retry_on", "fail_on")
+POLICY = (*_CALL, *_FAILURES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyTask(Task):  # type: ignore[type-arg] # generic to a type checker only
+    """A Django task with options of this queue; None leaves one to OPTIONS and its defaults.
+
+    `max_attempts` is 1..32767, `timeout` seconds or timedelta, `backoff` an Exponential, a list of seconds or a
+    callable over the attempt's number, `retry_on` and `fail_on` exception classes, `unique` True, False or Unique(…),
+    `running_lock` True, False or RunningLock(…).
+    """
+
+    max_attempts: int | None = None
+    timeout: Duration | None = None
+    backoff: Backoff | None = None
+    retry_on: type[BaseException] | tuple[type[BaseException], ...] | None = None
+    fail_on: type[BaseException] | tuple[type[BaseException], ...] | None = None
+    unique: bool | Unique | None = None
+    running_lock: bool | RunningLock | None = None
+
+    def using(
+        self,
+        *,
+        priority: int | None = None,
+        queue_name: str | None = None,
+        run_after: datetime | None = None,
+        backend: str | None = None,
+        **policy: Any,
+    ) -> Self:
+        """Return a copy with other options; None leaves one as it is.
+
+        Besides Django's own: `unique`, `running_lock`, `max_attempts`, `timeout`.
+
+        Raises: InvalidTask for a value out of range, TypeError for an unknown option.
+        """
+        for name in policy:
+            if name not in _CALL:
+                raise TypeError(f"using() got an unexpected keyword argument {name!r}; known are {', '.join(_KNOWN)}")
+        given = {"priority": priority, "queue_name": queue_name, "run_after": run_after, "backend": backend, **policy}
+        return replace(self, **{name: value for name, value in given.items() if value is not None})
+
+    def enqueue(self, *args: Any, **kwargs: Any) -> "TaskResult":
+        """Store a call in Django's open transaction, or at once; see OxpullBackend.enqueue."""
+        result: TaskResult = self.get_backend().enqueue(self, args, kwargs)  # type: ignore[arg-type, assignment] # a tuple
+        return result
+
+    async def aenqueue(self, *args: Any, **kwargs: Any) -> "TaskResult":
+        """Store a call; see OxpullBackend.aenqueue."""
+        result: TaskResult = await self.get_backend().aenqueue(self, args, kwargs)  # type: ignore[arg-type, assignment]
+        return result
+
+
+_KNOWN = ("priority", "queue_name", "run_after", "backend", *_CALL)
+
+
+def core_task(ox: Oxpull, task: AnyTask, setup: BackendOptions) -> CoreTask[..., Any]:
+    """Return the core task that a Django task stands for, its options checked.
+
+    Where the declaration says nothing, the backend's OPTIONS do: for the task, for its queue, for all.
+
+    Raises: InvalidTask for a value out of range or options that do not go together.
+    """
+    path = task.module_path
+    keywords = _keywords(task, path, setup)
+    calls = {name: keywords[name] for name in CallKeywords.__annotations__ if name in keywords}
+    failures = {name: keywords[name] for name in _FAILURES if name in keywords}
+    options = declared_options(ox.settings, path, cast("CallKeywords", calls), cast("PolicyKeywords", failures))
+    body = body_of(task.func, takes_context=task.takes_context)
+    check_options(options, path, body)
+    return CoreTask(ox, path, options, body)
+
+
+def numbered_call(core: CoreTask[..., Any], position: int, call: Any) -> Call[Any]:
+    """Return a bulk call's part from its pair of arguments.
+
+    Raises: InvalidTask naming its position for anything else.
+    """
+    try:
+        args, kwargs = call
+        return Call(core, tuple(args), dict(kwargs))
+    except (TypeError, ValueError):
+        raise InvalidTask(f"call {position}: {call!r:.80} must be a pair of arguments, like ([1], {{}})") from None
+
+
+@lru_cache(maxsize=4096)
+def body_of(function: Callable[..., Any], *, takes_context: bool) -> Body:
+    """Return the executable half of a Django task, whose arguments are plain JSON."""
+    codec = JsonCodec(function, skip_first=takes_context)
+    return Body(function, codec, iscoroutinefunction(function), takes_context)
+
+
+def _keywords(task: AnyTask, path: str, setup: BackendOptions) -> dict[str, Any]:
+    """Return what is said about a task: by itself, in the settings, by its decorator, in this order."""
+    said: dict[str, Any] = {"unique": True} if is_registered(path) else {}
+    if task.queue_name in setup.queue_timeouts:
+        said["timeout"] = setup.queue_timeouts[task.queue_name]
+    said |= setup.task_options.get(path, {})
+    said |= {name: value for name in POLICY if (value := getattr(task, name, None)) is not None}
+    return said | {"queue_name": task.queue_name, "priority": task.priority, "run_after": task.run_after}

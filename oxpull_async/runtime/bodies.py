@@ -1,0 +1,39 @@
+"""From a claimed row to the call of its function, and from what it returned to the outcome."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from oxpull_async.domain.errors import InvalidArguments, InvalidPayload
+from oxpull_async.domain.outcome import Succeeded
+from oxpull_async.domain.values import decode, encode_normalised
+from oxpull_async.runtime.attempts import Attempt
+
+
+def bound_body(attempt: Attempt, *first: object) -> Callable[[], Any]:
+    """Return the attempt's function bound to its stored arguments, after those given here.
+
+    Raises: InvalidPayload where they do not fit the function any more.
+    """
+    claimed, body = attempt.claimed, attempt.body
+    try:
+        args, kwargs = body.codec.decode(decode(claimed.args), decode(claimed.kwargs))  # type: ignore[arg-type]
+    except InvalidArguments as misfit:
+        raise InvalidPayload(f"the stored arguments no longer fit the function: {misfit}") from misfit
+    return partial(body.function, *first, *args, **kwargs)
+
+
+def success(attempt: Attempt, value: object, max_bytes: int) -> Succeeded:
+    """Return the outcome of a function that returned.
+
+    Raises: InvalidPayload for a value that cannot be stored.
+    """
+    if value is None:
+        return Succeeded("null")
+    try:
+        plain = attempt.body.codec.encode_return(value)
+        return Succeeded(encode_normalised(plain, path="return_value", max_bytes=max_bytes))
+    except InvalidArguments as refused:
+        raise InvalidPayload(str(refused)) from None
+    except Exception as broken:
+        raise InvalidPayload("the return value could not be turned into JSON") from broken

@@ -1,0 +1,6 @@
+-- move_stale_keys: count the old lock rows that hold nothing any more: the task they name has ended or is gone.
+-- HEX takes the collation of whatever it is compared with.
+SELECT COUNT(*)
+  FROM oxpull_oxpulluniquelock AS l
+ WHERE NOT EXISTS (SELECT 1 FROM django_ox_oxtask AS t
+                    WHERE t.id = LOWER(HEX(UNHEX(REPLACE(l.task_id, '-', '')))) AND t.status IN ('READY', 'RUNNING'))

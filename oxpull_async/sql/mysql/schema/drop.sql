@@ -1,0 +1,8 @@
+-- drop: every table of ours. The versions go first: whatever a crash leaves behind counts as not applied.
+DROP TABLE IF EXISTS oxpull_schema;
+DROP TABLE IF EXISTS oxpull_worker;
+DROP TABLE IF EXISTS oxpull_task;
+DROP TABLE IF EXISTS oxpull_unique;
+DROP TABLE IF EXISTS oxpull_lock;
+DROP TABLE IF EXISTS oxpull_queue;
+DROP TABLE IF EXISTS oxpull_meta;

@@ -1,0 +1,1 @@
+"""A project of django-ox and its oxpull app moves over."""

@@ -1,0 +1,1 @@
+"""A version of compat_sync that knows one schema version more than the present one."""
