@@ -9,6 +9,8 @@ from oxpull_async.domain.record import TaskId, TaskRecord, task_id, wire_id
 from oxpull_async.domain.unique_plan import Found
 from oxpull_async.store.results import get_tasks
 
+LOCK_KEY, DUE = 25, 26
+
 type Names = tuple[TaskId, TaskId | None]
 """The holder and the follow-up that a lock row names, whether they exist or not."""
 
@@ -33,11 +35,15 @@ async def look(conn: Connection, keys: Sequence[str]) -> Sight:
 
 
 class LockedKeys:
-    """Lock rows that this transaction has locked, with what is known of their tasks."""
+    """Lock rows that this transaction has locked, with what is known of their tasks.
+
+    `due_locks`: the running lock of each locked task that is due and has one.
+    """
 
     def __init__(self, rows: Sequence[Row], records: Mapping[TaskId, TaskRecord]) -> None:
         self._rows = rows
         self._records = dict(records)
+        self.due_locks: dict[TaskId, str] = {}
 
     @classmethod
     async def of(cls, conn: Connection, rows: Sequence[Row]) -> "LockedKeys":
@@ -72,6 +78,8 @@ class LockedKeys:
         for row in await conn.fetch("lock_tasks", ids=json.dumps(wanted)):
             record = TaskRecord.from_row(row)
             self._records[record.id] = record
+            if row[DUE] and row[LOCK_KEY] is not None:
+                self.due_locks[record.id] = row[LOCK_KEY]
 
 
 async def lock_keys(conn: Connection, keys: Sequence[str]) -> Sequence[Row]:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from oxpull_async.db.contract import Connection, Row
+from oxpull_async.domain.errors import Conflict
 from oxpull_async.domain.record import TaskId, task_id, wire_id
 from oxpull_async.domain.running_lock import Admission, LockCandidate, OnConflict, admit
 
@@ -51,11 +52,16 @@ async def turn_away(conn: Connection, admission: Admission, *, may_be_more: bool
 
 
 async def lock_keys(conn: Connection, keys: Sequence[str]) -> None:
-    """Lock the lock rows of these keys in order, made where they are missing."""
+    """Lock the lock rows of these keys in order, made where they are missing.
+
+    Raises: Conflict where one was deleted meanwhile; without it nobody would wait for this transaction.
+    """
     names = json.dumps(keys)
+    if len(await conn.fetch("lock_locks", keys=names)) == len(keys):
+        return
+    await conn.execute("insert_locks", keys=names)
     if len(await conn.fetch("lock_locks", keys=names)) < len(keys):
-        await conn.execute("insert_locks", keys=names)
-        await conn.fetch("lock_locks", keys=names)
+        raise Conflict("the lock row of a running lock vanished while it was taken: repeat the transaction")
 
 
 async def hand_over(conn: Connection, keys: Sequence[str]) -> int:
@@ -66,9 +72,19 @@ async def hand_over(conn: Connection, keys: Sequence[str]) -> int:
     """
     if not keys:
         return 0
-    freed = Counter(keys)
-    await lock_keys(conn, sorted(freed))
-    waiters = await _find_waiters(conn, freed)
+    await lock_keys(conn, sorted(set(keys)))
+    return await pass_on(conn, keys)
+
+
+async def pass_on(conn: Connection, keys: Sequence[str]) -> int:
+    """Wake as `hand_over` does for due rows that leave their keys; returns how many.
+
+    No slot is freed, so the lock rows are not needed: whoever parks meanwhile found a full key, and its holder hands
+    over. A caller's transaction keeps no claim waiting.
+    """
+    if not keys:
+        return 0
+    waiters = await _find_waiters(conn, Counter(keys))
     if not waiters:
         return 0
     return await conn.execute("unpark_tasks", ids=_ids(waiters))
@@ -84,7 +100,7 @@ async def hand_over_idle(conn: Connection, limit: int) -> int:
 
 
 async def _find_waiters(conn: Connection, freed: Mapping[str, int]) -> list[TaskId]:
-    """Lock the best waiters of every queue that their keys' slots would let in; the caller holds the lock rows."""
+    """Lock the best waiters of every queue that their keys' slots would let in."""
     if conn.dialect.has_lateral:
         rows = [{"lock_key": key, "free": count} for key, count in sorted(freed.items())]
         return [task_id(row[0]) for row in await conn.fetch("find_waiters", freed=json.dumps(rows))]

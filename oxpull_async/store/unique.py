@@ -14,6 +14,7 @@ from oxpull_async.store.enqueue import ROW_OVERHEAD, Stored, enqueue_many, task_
 from oxpull_async.store.follow_ups import release_follow_ups
 from oxpull_async.store.fresh_keys import enqueue_fresh, lock_or_insert
 from oxpull_async.store.holders import LockedKeys, Sight, lock_keys, look
+from oxpull_async.store.locks import pass_on
 from oxpull_async.store.results import get_tasks
 from oxpull_async.store.unique_isolation import is_dated, racing, refuse_newer, refuse_promotion, verified
 
@@ -98,14 +99,14 @@ async def _enqueue_many(conn: Connection, calls: Sequence[UniqueCall], plain: Ma
         return _answers(plans, {})
     try:
         async with conn.transaction():
-            return await _carry_out(conn, await _decide(conn, by_key, sight, joins=joins), plain)
+            return await _carry_out(conn, *await _decide(conn, by_key, sight, joins=joins), plain)
     except _RefusedError as refused:
         return refused.answers
 
 
 async def _decide(
     conn: Connection, by_key: Mapping[str, Sequence[UniqueCall]], sight: Sight, *, joins: bool
-) -> list[KeyPlan]:
+) -> tuple[list[KeyPlan], LockedKeys]:
     """Lock the keys in order, then the tasks that the plans build on, and plan from what these are now."""
     locked = await _lock(conn, by_key)
     dated = joins and is_dated(conn, locked.isolation)
@@ -117,13 +118,16 @@ async def _decide(
     plans = _plans(by_key, locked.found)
     if dated:
         refuse_promotion(_plans(by_key, sight.found), plans)
-    return plans
+    return plans, locked
 
 
-async def _carry_out(conn: Connection, plans: Sequence[KeyPlan], plain: Mapping[int, NewTask]) -> Answers:
+async def _carry_out(
+    conn: Connection, plans: Sequence[KeyPlan], locked: LockedKeys, plain: Mapping[int, NewTask]
+) -> Answers:
     if _is_refused(plans):
         raise _RefusedError(_answers(plans, {}))
     records = await _write(conn, plans, plain.values())
+    await pass_on(conn, _left_locks(plans, locked.due_locks))
     created = {at: UniqueAnswer(records[task.id], created=True, changed=True) for at, task in plain.items()}
     return created | _answers(plans, records)
 
@@ -173,11 +177,7 @@ async def _write(conn: Connection, plans: Sequence[KeyPlan], plain: Iterable[New
     taken = [_taken_row(plan) for plan in plans if plan.taken_from is not None]
     if taken:
         await conn.execute("take_keys", keys=json.dumps(taken))
-    rewritten = [
-        (seat.record, seat.latest)
-        for plan in plans for seat in _seats(plan) if seat.record is not None and seat.latest is not None
-    ]  # fmt: skip
-    await _rewrite(conn, rewritten)
+    await _rewrite(conn, _rewritten(plans))
     new = [_new_task(plan, seat) for plan in plans for seat in _seats(plan) if seat.created_at is not None]
     records = await _insert(conn, sorted([*new, *plain], key=lambda task: task.id))
     follow_ups = [
@@ -186,9 +186,27 @@ async def _write(conn: Connection, plans: Sequence[KeyPlan], plain: Iterable[New
     ]  # fmt: skip
     if follow_ups:
         await conn.execute("set_follow_ups", keys=json.dumps(follow_ups))
-    changed = [record.id for record, _ in rewritten]
+    changed = [record.id for record, _ in _rewritten(plans)]
     changed += [plan.holder.record.id for plan in plans if plan.promoted and plan.holder.record is not None]
     return records | (await get_tasks(conn, changed) if changed else {})
+
+
+def _rewritten(plans: Sequence[KeyPlan]) -> list[tuple[TaskRecord, UniqueCall]]:
+    seats = [seat for plan in plans for seat in _seats(plan)]
+    return [(seat.record, seat.latest) for seat in seats if seat.record is not None and seat.latest is not None]
+
+
+def _left_locks(plans: Sequence[KeyPlan], due_locks: Mapping[TaskId, str]) -> list[str]:
+    """Return the running locks of due tasks that get another one, or may be due later only."""
+    return [
+        due_locks[record.id]
+        for record, latest in _rewritten(plans)
+        if record.id in due_locks and (latest.task.lock_key != due_locks[record.id] or _may_be_later(latest))
+    ]
+
+
+def _may_be_later(latest: UniqueCall) -> bool:
+    return latest.rule.wait is not None or latest.task.run_after is not None
 
 
 async def _rewrite(conn: Connection, rewritten: Sequence[tuple[TaskRecord, UniqueCall]]) -> None:
