@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.record import TaskId, task_id, wire_id
 from oxpull_async.store.follow_ups import follow_ends, lock_free_keys, what_hangs_on
-from oxpull_async.store.locks import hand_over
+from oxpull_async.store.locks import pass_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ async def _end(conn: Connection, statement: str, ids: Sequence[TaskId]) -> int:
     async with conn.transaction():
         free = await lock_free_keys(conn, sorted(set(hanging.keys.values())))
         matched = await conn.execute(statement, ids=_ids(ids))
-        await hand_over(conn, hanging.locks)
+        await pass_on(conn, hanging.locks)
         await follow_ends(conn, hanging.keys, free)
     return matched
 
