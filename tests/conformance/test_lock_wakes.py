@@ -28,7 +28,7 @@ async def woken(conn: Connection, unique: Unique = REPLACE) -> list[TaskId]:
     """Store a task of a unique key that its running lock has woken, and one that waits behind it."""
     worker = await make.worker(conn)
     [holder] = await stored(conn, locked(priority=9))
-    unique_task = make.unique_call(unique, priority=5, **LOCK)
+    unique_task = make.unique_call(unique, **LOCK | {"priority": 5})
     unique_id = (await enqueue_unique(conn, unique_task)).record.id
     if unique.wait is not None:
         await raw.change(conn, unique_id, "due = 1")
@@ -46,7 +46,7 @@ async def test_C4_a_woken_task_that_is_rewritten_away_hands_its_wake_on(
     conn: Connection, unique: Unique, options: make.Options
 ) -> None:
     ids = await woken(conn, unique)
-    answer = await enqueue_unique(conn, make.unique_call(unique, args="[2]", **options))
+    answer = await enqueue_unique(conn, make.unique_call(unique, **options | {"args": "[2]"}))
     assert (answer.changed, answer.record.id) == (True, ids[0])
     assert await statuses(conn, ids) == "DD"
 
@@ -73,7 +73,7 @@ async def test_C4_rewritten_tasks_of_a_bulk_call_hand_on_each(conn: Connection) 
 
 async def test_C4_a_woken_task_that_keeps_its_lock_keeps_its_wake(conn: Connection) -> None:
     ids = await woken(conn)
-    await enqueue_unique(conn, make.unique_call(REPLACE, args="[2]", **LOCK))
+    await enqueue_unique(conn, make.unique_call(REPLACE, **LOCK | {"args": "[2]"}))
     assert await statuses(conn, ids) == "DW"
 
 

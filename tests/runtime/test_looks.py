@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from oxpull_async import Oxpull, RunningLock
+from oxpull_async import Oxpull
 from oxpull_async.db.contract import Connection, Database
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.runtime.caretaker import Caretaker
