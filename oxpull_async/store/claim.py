@@ -65,11 +65,10 @@ async def _claim_by_locking_first(conn: Connection, request: ClaimRequest) -> tu
 
 async def _candidates(conn: Connection, request: ClaimRequest) -> Sequence[Row]:
     if conn.dialect.update_returns_rows:
-        rows = list(await conn.fetch("claim_candidates", **_where(request), queues=json_list(request.queues)))
-    else:
-        rows = []
-        for queue_name in request.queues:
-            rows += await conn.fetch("claim_candidates", **_where(request), queue_name=queue_name)
+        return await conn.fetch("claim_candidates", **_where(request), queues=json_list(request.queues))
+    rows: list[Row] = []
+    for queue_name in request.queues:
+        rows += await conn.fetch("claim_candidates", **_where(request), queue_name=queue_name)
     return sorted(rows, key=lambda row: (row[1], row[2], task_id(row[0])))[: request.limit]
 
 

@@ -4,7 +4,6 @@ Then it runs, with the newest arguments.
 """
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -38,19 +37,17 @@ async def lock_free_keys(conn: Connection, keys: Sequence[str]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Hanging:
-    """What hangs on tasks: the keys of those declared to rerun, and their running locks."""
+    """What hangs on tasks: the keys of those declared to rerun, and whether any has a lock."""
 
     keys: dict[TaskId, str]
-    locks: tuple[str, ...]
+    has_locks: bool
 
 
 async def what_hangs_on(conn: Connection, ids: Sequence[TaskId]) -> Hanging:
     """Return what must be looked at when these tasks end."""
     rows = await conn.fetch("keys_of_tasks", ids=_ids(ids))
     keys = {task_id(row[0]): row[1] for row in rows if row[1] is not None}
-    due = Counter(row[2] for row in rows if row[2] is not None and row[3])
-    locks = {row[2] for row in rows if row[2] is not None}
-    return Hanging(keys, tuple(sorted(key for key in locks for _ in range(max(1, due[key])))))
+    return Hanging(keys, any(row[2] is not None for row in rows))
 
 
 async def follow_ends(conn: Connection, keys: Mapping[TaskId, str], free: set[str]) -> None:

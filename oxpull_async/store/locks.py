@@ -90,6 +90,14 @@ async def pass_on(conn: Connection, keys: Sequence[str]) -> int:
     return await conn.execute("unpark_tasks", ids=_ids(waiters))
 
 
+async def due_locks(conn: Connection, ids: Sequence[TaskId]) -> list[str]:
+    """Lock those of these rows that have a running lock.
+
+    Returns the running locks of those that are due, one for each row.
+    """
+    return [row[0] for row in await conn.fetch("lock_hanging", ids=_ids(ids)) if row[1]]
+
+
 async def hand_over_idle(conn: Connection, limit: int) -> int:
     """Wake waiters of keys that have free slots and nothing ready; returns how many."""
     idle = await conn.fetch("find_idle_locks", limit=limit)

@@ -16,7 +16,7 @@ from oxpull_async.store.fresh_keys import enqueue_fresh, lock_or_insert
 from oxpull_async.store.holders import LockedKeys, Sight, lock_keys, look
 from oxpull_async.store.locks import pass_on
 from oxpull_async.store.results import get_tasks
-from oxpull_async.store.unique_isolation import is_dated, racing, refuse_newer, refuse_promotion, verified
+from oxpull_async.store.unique_isolation import is_dated, is_fresh, racing, refuse_newer, refuse_promotion, verified
 
 MOST_PASSES = 5
 
@@ -106,8 +106,12 @@ async def _enqueue_many(conn: Connection, calls: Sequence[UniqueCall], plain: Ma
 
 async def _decide(
     conn: Connection, by_key: Mapping[str, Sequence[UniqueCall]], sight: Sight, *, joins: bool
-) -> tuple[list[KeyPlan], LockedKeys]:
-    """Lock the keys in order, then the tasks that the plans build on, and plan from what these are now."""
+) -> tuple[list[KeyPlan], Mapping[TaskId, str]]:
+    """Lock the keys in order, then the tasks that the plans build on, and plan from what these are now.
+
+    Returns the plans, and the running locks of due tasks that are to be passed on if a plan takes them away. From a
+    snapshot nobody can tell who waits, and the workers find them.
+    """
     locked = await _lock(conn, by_key)
     dated = joins and is_dated(conn, locked.isolation)
     if dated:
@@ -118,16 +122,16 @@ async def _decide(
     plans = _plans(by_key, locked.found)
     if dated:
         refuse_promotion(_plans(by_key, sight.found), plans)
-    return plans, locked
+    return plans, locked.due_locks if is_fresh(locked.isolation) else {}
 
 
 async def _carry_out(
-    conn: Connection, plans: Sequence[KeyPlan], locked: LockedKeys, plain: Mapping[int, NewTask]
+    conn: Connection, plans: Sequence[KeyPlan], due_locks: Mapping[TaskId, str], plain: Mapping[int, NewTask]
 ) -> Answers:
     if _is_refused(plans):
         raise _RefusedError(_answers(plans, {}))
     records = await _write(conn, plans, plain.values())
-    await pass_on(conn, _left_locks(plans, locked.due_locks))
+    await pass_on(conn, _left_locks(plans, due_locks))
     created = {at: UniqueAnswer(records[task.id], created=True, changed=True) for at, task in plain.items()}
     return created | _answers(plans, records)
 

@@ -1,11 +1,13 @@
 """B1: a wake is never lost: not with a rewrite, not behind a queue that stands, and never at others' expense."""
 
 import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from oxpull_async.db.contract import Connection, Scalar
+from oxpull_async.db.contract import Connection, Row, Scalar
 from oxpull_async.domain.errors import Conflict
 from oxpull_async.domain.record import TaskId
 from oxpull_async.domain.unique import Unique
@@ -21,6 +23,7 @@ DEBOUNCE = Unique(on_duplicate="debounce", wait=60)
 RERUN = Unique(on_duplicate="rerun")
 LOCK: make.Options = {"lock_key": "k", "lock_limit": 1, "lock_conflict": "wait"}
 OTHER: make.Options = {"lock_key": "other", "lock_limit": 1, "lock_conflict": "wait"}
+type Action = Callable[[Connection, Sequence[TaskId]], Awaitable[int]]
 LATER = datetime.now(UTC) + timedelta(days=1)
 
 
@@ -103,6 +106,23 @@ async def test_a_callers_transaction_that_hands_a_wake_on_keeps_no_claim_of_the_
     assert (await statuses(conn, ids))[1:] == "DR"
 
 
+async def test_a_snapshot_leaves_the_wake_of_a_rewritten_task_to_the_workers(
+    conn: Connection, other: Connection
+) -> None:
+    if not conn.dialect.skips_locked:
+        return  # its transactions always see the newest rows
+    ids = await woken(conn)
+    ids += await stored(conn, locked(priority=50), locked(priority=50))
+    await raw.hurry(other)
+    async with raw.snapshot(conn):
+        await raw.change(other, ids[1], "priority = 1")
+        await enqueue_unique(conn, make.unique_call(REPLACE, **OTHER))
+        assert len(await take(other, await make.worker(other))) == 1
+    assert await statuses(conn, ids) == "DWRW"
+    await raw.change(conn, ids[2], "status = 'LOST', leased_by = NULL")
+    assert await locks.hand_over_idle(conn, 10) == 1
+
+
 async def test_B1_waiters_of_a_free_slot_are_found_beside_a_row_that_nobody_serves(conn: Connection) -> None:
     worker = await make.worker(conn)
     ids = await stored(conn, locked(), locked(), locked(queue_name="stands"))
@@ -113,6 +133,40 @@ async def test_B1_waiters_of_a_free_slot_are_found_beside_a_row_that_nobody_serv
     assert await locks.hand_over_idle(conn, 100) == 1
     assert await statuses(conn, ids) == "SDD"
     assert await locks.hand_over_idle(conn, 100) == 0
+
+
+async def test_A5_the_oldest_of_a_lock_starts_in_the_hour_that_the_clocks_go_back(conn: Connection) -> None:
+    instants = [datetime(2025, 10, 26, 0, 30, tzinfo=UTC), datetime(2025, 10, 26, 1, 10, tzinfo=UTC)]
+    ids = await stored(conn, *[locked(run_after=instant) for instant in instants])
+    async with raw.away_from_utc(conn, zone="Europe/Berlin"):
+        assert [task.id for task in await take(conn, await make.worker(conn))] == ids[:1]
+
+
+class Between(Wrapper):
+    """A Connection on which a task has been woken between the look at what hangs on it and what follows."""
+
+    def __init__(self, inner: Connection, woken: TaskId) -> None:
+        super().__init__(inner)
+        self.woken = woken
+
+    async def fetch(self, statement: str, /, **values: Scalar) -> Sequence[Row]:
+        rows = await super().fetch(statement, **values)
+        if statement == "keys_of_tasks":
+            await raw.change(self.inner, self.woken, "status = 'READY', waiting_for = NULL, due = 1")
+        return rows
+
+
+@pytest.mark.parametrize("woken_meanwhile", [True, False])
+@pytest.mark.parametrize("action", [operate.discard, operate.cancel])
+async def test_B1_only_an_ended_task_that_was_woken_hands_on(
+    conn: Connection, action: Action, *, woken_meanwhile: bool
+) -> None:
+    worker = await make.worker(conn)
+    ids = await stored(conn, locked(limit=2), *[locked(limit=2) for _ in range(4)])
+    await end(conn, replace((await take(conn, worker))[0], lock_key=None))
+    assert await statuses(conn, ids) == "SRWWW"
+    assert await action(Between(conn, ids[2]) if woken_meanwhile else conn, [ids[2]]) == 1
+    assert await statuses(conn, ids) == ("SRXDW" if woken_meanwhile else "SRXWW")
 
 
 class Vanishing(Wrapper):
