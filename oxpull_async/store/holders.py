@@ -96,5 +96,7 @@ def _named(rows: Sequence[Row]) -> list[TaskId]:
 
 def _found(row: Row, records: Mapping[TaskId, TaskRecord]) -> Found:
     holder = task_id(row[1])
-    follow_up = None if row[2] is None else records.get(task_id(row[2]))
-    return Found(holder, None if follow_up is None else follow_up.id, bool(row[3]), records.get(holder), follow_up)
+    named = None if row[2] is None else records.get(task_id(row[2]))
+    follow_up = named if named is not None and named.waiting_for == "follow_up" else None
+    is_expired = None if row[3] is None else bool(row[3])
+    return Found(holder, None if follow_up is None else follow_up.id, is_expired, records.get(holder), follow_up)
