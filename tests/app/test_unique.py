@@ -111,6 +111,22 @@ async def test_rerun_of_100_enqueues_during_a_run_one_follow_up_runs_with_the_la
     assert ran == [0, 100]
 
 
+async def test_a_rerun_of_a_task_that_is_not_declared_so_runs_once_its_holder_has_ended(ox: Oxpull) -> None:
+    ran: list[int] = []
+
+    @ox.task(takes_context=True, unique=Unique(**BY_TASK))
+    async def index(context: TaskContext, number: int) -> None:
+        ran.append(number)
+        if number == 0:
+            again = index.using(unique=Unique(on_duplicate="rerun", **BY_TASK))
+            results = [await again.enqueue(number) for number in (1, 2)]
+            assert [(result.created, result.status) for result in results] == [(True, "WAITING"), (False, "WAITING")]
+
+    await index.enqueue(0)
+    await work(ox)
+    assert ran == [0, 2]
+
+
 async def test_workers_are_woken_for_what_is_new_or_rewritten_and_for_nothing_else(ox: Oxpull) -> None:
     woken: list[str] = []
     ox.on_wake(woken.append)
