@@ -79,6 +79,15 @@ async def lock_keys(conn: Connection, keys: Sequence[str]) -> Sequence[Row]:
     return await conn.fetch("lock_keys", keys=json.dumps(keys))
 
 
+async def lock_or_insert(conn: Connection, key_rows: Sequence[Mapping[str, object]]) -> set[str]:
+    """Lock the lock rows of these keys in order, made where missing; returns those made."""
+    keys = json.dumps(key_rows)
+    if conn.dialect.insert_returns_rows:
+        return {row[0] for row in await conn.fetch("insert_keys", keys=keys)}
+    await conn.execute("insert_keys", keys=keys)
+    return {row[0] for row in await conn.fetch("inserted_keys", keys=keys)}
+
+
 async def _sight(conn: Connection, rows: Sequence[Row]) -> Sight:
     if not rows:
         return Sight({}, {}, None)

@@ -12,8 +12,8 @@ from oxpull_async.domain.record import NewTask, TaskId, TaskRecord, new_record, 
 from oxpull_async.domain.unique_plan import Found, KeyPlan, Seat, UniqueCall, plan_key
 from oxpull_async.store.enqueue import ROW_OVERHEAD, Stored, enqueue_many, task_columns
 from oxpull_async.store.follow_ups import release_follow_ups, see_ends
-from oxpull_async.store.fresh_keys import enqueue_fresh, lock_or_insert
-from oxpull_async.store.holders import LockedKeys, Sight, lock_keys, look
+from oxpull_async.store.fresh_keys import enqueue_fresh
+from oxpull_async.store.holders import LockedKeys, Sight, lock_keys, lock_or_insert, look
 from oxpull_async.store.results import get_tasks
 from oxpull_async.store.unique_isolation import is_dated, racing, refuse_newer, refuse_promotion, verified
 
