@@ -87,6 +87,15 @@ async def lock_keys(conn: Connection, keys: Sequence[str]) -> Sequence[Row]:
     return await conn.fetch("lock_keys", keys=json.dumps(keys))
 
 
+async def lock_or_insert(conn: Connection, key_rows: Sequence[Mapping[str, object]]) -> set[str]:
+    """Lock the lock rows of these keys in order, made where missing; returns those made."""
+    keys = json.dumps(key_rows)
+    if conn.dialect.insert_returns_rows:
+        return {row[0] for row in await conn.fetch("insert_keys", keys=keys)}
+    await conn.execute("insert_keys", keys=keys)
+    return {row[0] for row in await conn.fetch("inserted_keys", keys=keys)}
+
+
 async def _sight(conn: Connection, rows: Sequence[Row]) -> Sight:
     if not rows:
         return Sight({}, {}, None)
@@ -104,5 +113,7 @@ def _named(rows: Sequence[Row]) -> list[TaskId]:
 
 def _found(row: Row, records: Mapping[TaskId, TaskRecord]) -> Found:
     holder = task_id(row[1])
-    follow_up = None if row[2] is None else records.get(task_id(row[2]))
-    return Found(holder, None if follow_up is None else follow_up.id, bool(row[3]), records.get(holder), follow_up)
+    named = None if row[2] is None else records.get(task_id(row[2]))
+    follow_up = named if named is not None and named.waiting_for == "follow_up" else None
+    is_expired = None if row[3] is None else bool(row[3])
+    return Found(holder, None if follow_up is None else follow_up.id, is_expired, records.get(holder), follow_up)

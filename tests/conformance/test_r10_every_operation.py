@@ -54,7 +54,6 @@ PAIRS = [
 
 TRAITS: dict[str, Callable[[Dialect], bool]] = {
     "fresh_keys.enqueue_fresh": lambda dialect: not dialect.enqueues_unique_at_once,
-    "fresh_keys.lock_or_insert": lambda dialect: not dialect.insert_returns_rows,
 }
 """Where an operation has statements; elsewhere none of ours calls it."""
 
