@@ -14,8 +14,9 @@ from oxpull_async.runtime.host import Host
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.lease import LeaseState
 from oxpull_async.runtime.lookup import Lookup
+from oxpull_async.runtime.pauses import side_pause
 from oxpull_async.runtime.repeat import repeat
-from oxpull_async.store.claim import ClaimRequest, claim
+from oxpull_async.store.claim import ClaimRequest, claim, make_way
 from oxpull_async.store.results import get_tasks
 from oxpull_async.store.settle import settle
 
@@ -50,6 +51,7 @@ class Claimer:
         self.lookup = Lookup(host, plan.imports)
         self.claimed = 0
         self.meets_locks = False
+        self._makes_way_at = time.monotonic() + side_pause(0.0)
 
     @property
     def is_spent(self) -> bool:
@@ -103,7 +105,20 @@ class Claimer:
         self.claimed += len(rows)
         if rows and self._hub.wants(TasksClaimed):
             self._hub.emit(TasksClaimed(len(rows)))
+        if request.meets_locks and len(rows) == request.limit:
+            await self._make_way(request)
         return len(rows)
+
+    async def _make_way(self, request: ClaimRequest) -> None:
+        """Get rows of taken locks out of the way of others, now and then: a claim that is full does not."""
+        begun = time.monotonic()
+        if begun < self._makes_way_at:
+            return
+        try:
+            await repeat(self._host.database, lambda conn: make_way(conn, request))
+        finally:
+            ended = time.monotonic()
+            self._makes_way_at = ended + side_pause(ended - begun)
 
     async def _take(self, rows: Sequence[ClaimedTask], worker_id: WorkerId) -> None:
         """Start what was claimed, unless the answer came so late that the lease may be over meanwhile."""
