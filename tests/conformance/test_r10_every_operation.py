@@ -161,6 +161,8 @@ async def what_running_locks_do(conn: Connection) -> None:
         await make.ready(conn, **lock)
     request = replace(make.request(await make.worker(conn), queues=("locked",)), meets_locks=True)
     [claimed] = await claim.claim(conn, request)
+    await make.ready(conn, **lock)
+    await claim.make_way(conn, request)
     await make.settled(conn, claimed, Succeeded("1"))
     await locks.hand_over_idle(conn, 10)
     await explain.explain_task(conn, make.ALIAS, claimed.id)
