@@ -10,8 +10,8 @@ LEAST_UNSETTLED = 1000
 class Load:
     """What a worker process is busy with.
 
-    `queued` counts functions that wait for a thread, `met_functions` says whether the last claim brought any, and
-    `budget` is how many tasks it may still take (None: no end).
+    `queued` counts functions that wait for a thread, `met_functions` says whether the last claim brought any,
+    `meets_locks` whether due rows have running locks, and `budget` is how many tasks it may still take (None: no end).
     """
 
     concurrency: int
@@ -21,6 +21,7 @@ class Load:
     free_threads: int
     queued: int
     met_functions: bool
+    meets_locks: bool
     budget: int | None
 
 
@@ -40,7 +41,8 @@ def allowance(load: Load) -> Allowance:
     """Decide what the next claim may take.
 
     Never more than there are free places; nothing while outcomes pile up faster than they are written; functions
-    only while a thread is free, and once the queue is known to hold some, only as many as start soon.
+    only while a thread is free, and once the queue is known to hold some, only as many as start soon, or where one of
+    them may hold a running lock, at once.
     """
     limit = load.concurrency - load.busy
     if load.budget is not None:
@@ -49,5 +51,5 @@ def allowance(load: Load) -> Allowance:
         limit = 0
     functions = load.queued == 0 and load.free_threads > 0
     if functions and load.met_functions:
-        limit = min(limit, load.free_threads + load.threads)
+        limit = min(limit, load.free_threads + (0 if load.meets_locks else load.threads))
     return Allowance(max(limit, 0), functions, at_once=limit <= load.free_threads)

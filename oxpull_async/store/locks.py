@@ -13,7 +13,7 @@ from oxpull_async.domain.errors import Conflict
 from oxpull_async.domain.record import TaskId, task_id, wire_id
 from oxpull_async.domain.running_lock import Admission, LockCandidate, OnConflict, admit
 
-PARK_AT_ONCE = 1000
+PARK_AT_ONCE = 500
 
 
 async def admit_locked(conn: Connection, candidates: Sequence[LockCandidate]) -> Admission:
@@ -35,13 +35,13 @@ async def turn_away(conn: Connection, admission: Admission, *, may_be_more: bool
     Those admitted have been leased. Where there `may_be_more` due rows behind the candidates, those of full keys park
     too, so that none stands in front.
     """
-    turned_away = len(admission.parked)
-    if admission.parked:
-        ids = [row.task_id for row in admission.parked]
+    ids = {row.task_id for row in admission.parked}
+    if ids:
         for key, held in sorted(admission.full.items()) if may_be_more else ():
             more = await conn.fetch("find_parkable", lock_key=key, held=held, limit=PARK_AT_ONCE)
-            ids += [task_id(row[0]) for row in more]
-        await conn.execute("park_tasks", ids=_ids(set(ids)))
+            ids.update(task_id(row[0]) for row in more)
+        await conn.execute("park_tasks", ids=_ids(ids))
+    turned_away = len(ids)
     if admission.discarded:
         keys = sorted({row.lock_key for row in admission.discarded})
         holders = {row[0]: row for row in await conn.fetch("taken_slots", keys=json.dumps(keys))}

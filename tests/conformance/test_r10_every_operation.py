@@ -160,6 +160,8 @@ async def what_running_locks_do(conn: Connection) -> None:
         waiting = await make.ready(conn, **lock)
     request = replace(make.request(await make.worker(conn), queues=("locked",)), meets_locks=True)
     [claimed] = await claim.claim(conn, request)
+    await make.ready(conn, **lock)
+    await claim.make_way(conn, request)
     await make.settled(conn, claimed, Succeeded("1"))
     await operate.discard(conn, [waiting.id])
     await locks.hand_over_idle(conn, 10)
