@@ -10,8 +10,8 @@ LEAST_UNSETTLED = 1000
 class Load:
     """What a worker process is busy with.
 
-    `queued` counts functions that wait for a thread, `met_functions` says whether the last claim brought any,
-    `meets_locks` whether due rows have running locks, and `budget` is how many tasks it may still take (None: no end).
+    `queued` functions wait for a thread, the last claim `met_functions`, due rows have running locks where it
+    `meets_locks`, and `budget` is how many tasks it may still take (None: no end).
     """
 
     concurrency: int
@@ -41,8 +41,7 @@ def allowance(load: Load) -> Allowance:
     """Decide what the next claim may take.
 
     Never more than there are free places; nothing while outcomes pile up faster than they are written; functions
-    only while a thread is free, and once the queue is known to hold some, only as many as start soon, or where one of
-    them may hold a running lock, at once.
+    only while a thread is free, and of a queue that holds some only as many as start soon, or at once among locks.
     """
     limit = load.concurrency - load.busy
     if load.budget is not None:

@@ -111,9 +111,9 @@ async def _enqueue_many(conn: Connection, calls: Sequence[UniqueCall], plain: Ma
 
 @dataclass(frozen=True, slots=True)
 class _Decided:
-    """Plans made under the keys' locks, and the running locks of due tasks that are passed on if a plan takes them away.
+    """Plans made under the keys' locks, and the running locks that due tasks have.
 
-    From a snapshot nobody can tell who waits for those, and the workers find them.
+    Those that a plan takes away are passed on; from a snapshot nobody can tell to whom, so there are none.
     """
 
     plans: Sequence[KeyPlan]

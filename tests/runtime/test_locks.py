@@ -84,7 +84,7 @@ async def test_A6_a_function_that_waits_for_a_thread_holds_no_running_lock(ox: O
     async with working(ox, threads=1) as (_, witness):
         try:
             released = await witness.seen(TasksReleased)
-            assert "wait for a thread" in released.why
+            assert "wait for a thread" in released[0].why
             assert [row.running for row in await ox.stats()] == [1]
         finally:
             ended.set()
