@@ -11,7 +11,7 @@ class Load:
     """What a worker process is busy with.
 
     `queued` functions wait for a thread, the last claim `met_functions`, due rows have running locks where it
-    `meets_locks`, and `budget` is how many tasks it may still take (None: no end).
+    `meets_locks`; `budget` None has no end.
     """
 
     concurrency: int
