@@ -10,8 +10,8 @@ LEAST_UNSETTLED = 1000
 class Load:
     """What a worker process is busy with.
 
-    `queued` counts functions that wait for a thread, `met_functions` says whether the last claim brought any, and
-    `budget` is how many tasks it may still take (None: no end).
+    `queued` functions wait for a thread, the last claim `met_functions`, due rows have running locks where it
+    `meets_locks`; `budget` None has no end.
     """
 
     concurrency: int
@@ -21,6 +21,7 @@ class Load:
     free_threads: int
     queued: int
     met_functions: bool
+    meets_locks: bool
     budget: int | None
 
 
@@ -37,10 +38,9 @@ class Allowance:
 
 
 def allowance(load: Load) -> Allowance:
-    """Decide what the next claim may take.
+    """Decide what the next claim may take: only what starts soon, or at once among locks.
 
-    Never more than there are free places; nothing while outcomes pile up faster than they are written; functions
-    only while a thread is free, and once the queue is known to hold some, only as many as start soon.
+    Nothing while outcomes pile up faster than they are written.
     """
     limit = load.concurrency - load.busy
     if load.budget is not None:
@@ -49,5 +49,5 @@ def allowance(load: Load) -> Allowance:
         limit = 0
     functions = load.queued == 0 and load.free_threads > 0
     if functions and load.met_functions:
-        limit = min(limit, load.free_threads + load.threads)
+        limit = min(limit, load.free_threads + (0 if load.meets_locks else load.threads))
     return Allowance(max(limit, 0), functions, at_once=limit <= load.free_threads)

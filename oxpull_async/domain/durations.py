@@ -16,9 +16,16 @@ def seconds(duration: object, *, name: str) -> float:
     if isinstance(duration, timedelta):
         value = duration.total_seconds()
     elif isinstance(duration, (int, float)) and not isinstance(duration, bool):
-        value = float(duration)
+        value = _number(duration)
     else:
         raise UsageError(f"{name}={duration!r} is no duration: pass seconds (int or float) or a timedelta")
     if not math.isfinite(value) or value < 0:
-        raise UsageError(f"{name}={duration!r} is out of range: a duration is finite and not negative")
+        raise UsageError(f"{name}={duration!r:.80} is out of range: a duration is finite and not negative")
     return value
+
+
+def _number(duration: float) -> float:
+    try:
+        return float(duration)
+    except OverflowError:
+        return math.inf

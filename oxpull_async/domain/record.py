@@ -172,6 +172,8 @@ def instant(value: Any) -> datetime:
     Drivers give text, naive or aware values.
     """
     moment = datetime.fromisoformat(value) if isinstance(value, str) else value
+    if moment.tzinfo is UTC:
+        return moment
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
@@ -194,7 +196,7 @@ def new_record(task: NewTask, enqueued_at: Any, available_at: Any) -> TaskRecord
     return TaskRecord(
         id=task.id, backend_alias=task.backend_alias, task_path=task.task_path, queue_name=task.queue_name,
         priority=task.priority, status=TaskStatus.READY if ready else TaskStatus.WAITING, waiting_for=task.waiting_for,
-        args=json.loads(task.args), kwargs=json.loads(task.kwargs),
+        args=json.loads(task.args), kwargs={} if task.kwargs == "{}" else json.loads(task.kwargs),
         run_after=task.run_after if task.delay is None else available, available_at=available,
         enqueued_at=instant(enqueued_at), started_at=None, last_attempted_at=None, finished_at=None, attempts=0,
         max_attempts=task.max_attempts, epoch=0, timeout=task.timeout, leased_by=None, worker_ids=(), errors=(),

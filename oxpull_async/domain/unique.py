@@ -15,6 +15,10 @@ SOME_TTL = 1.0
 """Stands for the default ttl that the task's Oxpull may have, where it is not known yet."""
 
 
+LONGEST = 1e11
+"""Over 3,000 years, in seconds: what is added to a clock must stay inside the calendar of every database."""
+
+
 class Until(StrEnum):
     """How long a key is held."""
 
@@ -86,12 +90,12 @@ class UniqueRule:
 class Holder:
     """What is known about the task that a key's lock row names.
 
-    `status` is None when its row is gone.
+    `status` is None when its row is gone, `is_expired` when the key was taken without a ttl.
     """
 
     status: TaskStatus | None
     attempts: int
-    is_expired: bool
+    is_expired: bool | None
     has_follow_up: bool
 
     @property
@@ -119,12 +123,15 @@ class Verdict(StrEnum):
 
 
 def is_held(until: Until, holder: Holder) -> bool:
-    """Whether the key is held; a task whose row was deleted by hand holds none."""
-    if until is Until.EXPIRED:
+    """Whether the key is held; a task whose row was deleted by hand holds none.
+
+    A key that another rule took without a ttl never expires: it is held until its task has settled.
+    """
+    if until is Until.EXPIRED and holder.is_expired is not None:
         return not holder.is_expired and holder.status is not None
     if holder.is_expired or not holder.is_live:
         return False
-    return until is Until.SETTLED or holder.status is not TaskStatus.RUNNING
+    return until is not Until.STARTED or holder.status is not TaskStatus.RUNNING
 
 
 def judge(until: Until, mode: OnDuplicate, holder: Holder) -> Verdict:
@@ -221,6 +228,9 @@ def _optional(name: str, duration: Duration | None) -> float | None:
     if duration is None:
         return None
     try:
-        return seconds(duration, name=name)
+        value = seconds(duration, name=name)
     except UsageError as wrong:
         raise InvalidTask(str(wrong)) from None
+    if value > LONGEST:
+        raise InvalidTask(f"{name}={duration!r} is out of range: at most {LONGEST:g} seconds, or leave it out")
+    return value

@@ -21,11 +21,14 @@ class UniqueCall:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A key's lock row: whom it names, and their records where these exist."""
+    """A key's lock row: whom it names, and their records where these exist.
+
+    A follow-up that does not wait any more is none. `is_expired` is None where the key has no ttl.
+    """
 
     holder_id: TaskId
     follow_up_id: TaskId | None
-    is_expired: bool
+    is_expired: bool | None
     holder: TaskRecord | None
     follow_up: TaskRecord | None = None
 
@@ -41,16 +44,38 @@ class Found:
 class Seat:
     """A task in the key's plan.
 
-    One that exists, or one that the call at `created_at` makes; `latest` rewrites it.
+    One that exists, or one that the call `made` makes; `latest` rewrites it. `reruns`: a call declared it to.
     """
 
     record: TaskRecord | None
-    created_at: int | None
-    latest: UniqueCall | None
+    made: UniqueCall | None = None
+    latest: UniqueCall | None = None
+    reruns: bool = False
+
+    @classmethod
+    def new(cls, call: UniqueCall) -> "Seat":
+        """Return the seat of the task that a call makes."""
+        return cls(None, call, call, call.task.reruns)
 
     def rewritten(self, call: UniqueCall) -> "Seat":
         """Return the seat with the arguments of a later call."""
-        return replace(self, latest=call)
+        return replace(self, latest=call, reruns=self.reruns or call.task.reruns)
+
+    def new_task(self, *, waits: bool = False) -> NewTask | None:
+        """Return the task to insert, if a call made one.
+
+        It has the arguments of the last call that met it.
+        """
+        if self.made is None or self.latest is None:
+            return None
+        first, latest = self.made.task, self.latest.task
+        if latest is first and not waits:
+            return first
+        return replace(
+            latest,
+            id=first.id, max_attempts=first.max_attempts, timeout=first.timeout, reruns=self.reruns,
+            waiting_for="follow_up" if waits else None,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +101,7 @@ class KeyPlan:
     def writes(self) -> bool:
         """Whether anything is to be written."""
         seats = (self.holder, self.follow_up)
-        return self.promoted or any(seat and (seat.created_at is not None or seat.latest) for seat in seats)
+        return self.promoted or any(seat is not None and seat.latest is not None for seat in seats)
 
 
 def plan_key(key: str, calls: Sequence[UniqueCall], found: Found | None) -> KeyPlan:
@@ -94,9 +119,9 @@ class _State:
     def __init__(self, found: Found | None) -> None:
         self._found = found
         self._view = found.state if found else None
-        self._former = Seat(found.holder if found else None, None, None)
+        self._former = Seat(found.holder if found else None)
         self._holder = self._former
-        self._follow_up = Seat(found.follow_up, None, None) if found and found.follow_up_id else None
+        self._follow_up = Seat(found.follow_up) if found and found.follow_up_id else None
         self._taken = False
         self._promoted = False
         self._answers: dict[int, str] = {}
@@ -119,12 +144,12 @@ class _State:
         match verdict:
             case Verdict.TAKE_OVER:
                 self._answers = dict.fromkeys(self._answers, "former")
-                self._holder, self._follow_up = Seat(None, call.position, call), None
+                self._holder, self._follow_up = Seat.new(call), None
                 self._view, self._taken = Holder(TaskStatus.READY, 0, is_expired=False, has_follow_up=False), True
             case Verdict.UPDATE_HOLDER:
                 self._holder = self._holder.rewritten(call)
             case Verdict.ADD_FOLLOW_UP:
-                self._follow_up = Seat(None, call.position, call)
+                self._follow_up = Seat.new(call)
                 self._view = replace(self._view, has_follow_up=True) if self._view else None
                 return "follow_up"
             case Verdict.UPDATE_FOLLOW_UP if self._follow_up is not None:

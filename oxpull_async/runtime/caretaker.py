@@ -65,21 +65,23 @@ class Caretaker:
         """Read what runs under this worker's id; pass on cancels, hand back what nobody here knows."""
         self._looked_at = time.monotonic()
         self._attempts.claim_in_doubt = False
-        fence, worker_id = self._attempts.claims_begun, self._lease.worker_id
+        worker_id = self._lease.worker_id
         rows = await repeat(self._database, lambda conn: held(conn, worker_id))
         for row in rows:
             if row.cancel_requested:
                 self.on_cancel(Lease(row.task_id, row.epoch))
-        lost = self._judge_unknown(rows, fence)
+        lost = self._judge_unknown(rows)
         if lost:
             back = [Settlement(Lease(row.task_id, row.epoch), Released(), row.rerun_key, row.lock_key) for row in lost]
             await self._release(back, "no claim delivered them")
 
-    def _judge_unknown(self, rows: Sequence[HeldTask], fence: int) -> list[HeldTask]:
+    def _judge_unknown(self, rows: Sequence[HeldTask]) -> list[HeldTask]:
         """Return the unknown rows that no claim under way can still deliver; remember the others for the next look.
 
-        A claim that has ended by now made its rows known before it ended, so the count is read first.
+        The order counts: the rows were read, so no claim that begins from now on brought them; a claim that has ended
+        made its rows known before it ended.
         """
+        fence = self._attempts.claims_begun
         ended = self._attempts.claims_ended
         unknown = unknown_attempts(rows, self._attempts.known())
         seen = {(row.task_id, row.epoch): self._suspects.get((row.task_id, row.epoch), fence) for row in unknown}

@@ -1,21 +1,22 @@
 """The claimer: takes as many tasks as there is room for and has them started."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from oxpull_async.domain.capacity import Allowance, Load, allowance
 from oxpull_async.domain.events import TasksClaimed, TasksReleased, TaskUnknown
 from oxpull_async.domain.outcome import Lease, Released, Settlement
-from oxpull_async.domain.record import ClaimedTask, TaskRecord, WorkerId
+from oxpull_async.domain.record import ClaimedTask, TaskId, TaskRecord, WorkerId
 from oxpull_async.runtime.attempts import Attempt, Attempts
 from oxpull_async.runtime.executor import Executor
 from oxpull_async.runtime.host import Host
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.lease import LeaseState
-from oxpull_async.runtime.lookup import Lookup
+from oxpull_async.runtime.lookup import Lookup, Runnable
+from oxpull_async.runtime.pauses import side_pause
 from oxpull_async.runtime.repeat import repeat
-from oxpull_async.store.claim import ClaimRequest, claim
+from oxpull_async.store.claim import ClaimRequest, claim, make_way
 from oxpull_async.store.results import get_tasks
 from oxpull_async.store.settle import settle
 
@@ -50,6 +51,7 @@ class Claimer:
         self.lookup = Lookup(host, plan.imports)
         self.claimed = 0
         self.meets_locks = False
+        self._makes_way_at = time.monotonic() + side_pause(0.0)
 
     @property
     def is_spent(self) -> bool:
@@ -68,6 +70,7 @@ class Claimer:
             free_threads=self._plan.threads - threads.borrowed_tokens,
             queued=threads.tasks_waiting,
             met_functions=self._met_functions,
+            meets_locks=self.meets_locks,
             budget=None if budget is None else budget - self.claimed,
         )
         return allowance(load)
@@ -103,7 +106,20 @@ class Claimer:
         self.claimed += len(rows)
         if rows and self._hub.wants(TasksClaimed):
             self._hub.emit(TasksClaimed(len(rows)))
+        if request.meets_locks and len(rows) == request.limit:
+            await self._make_way(request)
         return len(rows)
+
+    async def _make_way(self, request: ClaimRequest) -> None:
+        """Get rows of taken locks out of the way of others, now and then: a claim that is full does not."""
+        begun = time.monotonic()
+        if begun < self._makes_way_at:
+            return
+        try:
+            await repeat(self._host.database, lambda conn: make_way(conn, request))
+        finally:
+            ended = time.monotonic()
+            self._makes_way_at = ended + side_pause(ended - begun)
 
     async def _take(self, rows: Sequence[ClaimedTask], worker_id: WorkerId) -> None:
         """Start what was claimed, unless the answer came so late that the lease may be over meanwhile."""
@@ -125,14 +141,14 @@ class Claimer:
         )
 
     async def _start(self, rows: Sequence[ClaimedTask], worker_id: WorkerId) -> None:
-        attempts: list[Attempt] = []
-        strangers: list[ClaimedTask] = []
-        for row in rows:
-            found = self.lookup.find(row.task_path)
-            if found is None:
-                strangers.append(row)
-            else:
-                attempts.append(Attempt(row, worker_id, found, time.monotonic()))
+        found = {row.id: self.lookup.find(row.task_path) for row in rows}
+        strangers = [row for row in rows if found[row.id] is None]
+        late = self._beyond_the_threads(rows, found)
+        attempts = [
+            Attempt(row, worker_id, runnable, time.monotonic())
+            for row in rows
+            if (runnable := found[row.id]) is not None and row.id not in late
+        ]
         for attempt in attempts:
             self._attempts.add(attempt)
         self._met_functions = any(not attempt.body.is_coroutine for attempt in attempts)
@@ -143,10 +159,22 @@ class Claimer:
                 self._attempts.forget(attempt)  # somebody deleted the row since the claim
             else:
                 self._executor.start(attempt, record)
+        if late:
+            await self._hand_back(
+                list(late.values()), "they would hold their running locks while they wait for a thread"
+            )
         if strangers:
             await self._hand_back(strangers, "their tasks are not known here")
             for path in sorted({row.task_path for row in strangers}):
                 self._hub.emit(TaskUnknown(path, "no task of this path is declared here"))
+
+    def _beyond_the_threads(
+        self, rows: Sequence[ClaimedTask], found: Mapping[str, Runnable | None]
+    ) -> dict[TaskId, ClaimedTask]:
+        """Return the functions with running locks for which no thread is free, if the rows start in their order."""
+        functions = [row for row in rows if (known := found[row.id]) is not None and not known.body.is_coroutine]
+        free = self._plan.threads - self._executor.threads.statistics().borrowed_tokens
+        return {row.id: row for row in functions[max(free, 0) :] if row.lock_key is not None}
 
     async def _records(self, attempts: Sequence[Attempt]) -> dict[str, TaskRecord]:
         """Read the whole rows of attempts that need them."""

@@ -13,7 +13,7 @@ from oxpull_async.db.contract import Database
 from oxpull_async.domain.errors import DatabaseTrouble, DataRefused
 from oxpull_async.domain.events import DatabaseDown
 from oxpull_async.domain.outcome import Released, Settlement
-from oxpull_async.runtime.attempts import Attempt
+from oxpull_async.runtime.attempts import Attempt, Stop
 from oxpull_async.runtime.crew import Crew
 from oxpull_async.runtime.failures import failure, timed_out
 from oxpull_async.runtime.hub import Hub
@@ -88,9 +88,15 @@ class Recycler:
             await self._give_up()
 
     async def _give_up(self) -> None:
-        """Write what a blocked loop has not, hand back what it still holds; a process that is only a worker ends."""
+        """Write what a blocked loop has not, hand back what it still holds; a process that is only a worker ends.
+
+        In any other the loop may go on one day: what was handed back is cancelled then.
+        """
         crew = self._crew
         held = [attempt for attempt in crew.attempts.live() if crew.attempts.end(attempt)]
+        for attempt in held:
+            attempt.stop = attempt.stop or Stop.SHUTDOWN
+            crew.caretaker.on_taken_back(attempt)
         with suppress(TimeoutError):
             async with asyncio.timeout(LAST_WRITES):
                 await self._write(crew.settler.pending + [attempt.settlement(Released()) for attempt in held])

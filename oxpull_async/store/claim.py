@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from oxpull_async.db.contract import Connection, Row, Scalar
 from oxpull_async.domain.record import ClaimedTask, TaskId, WorkerId, task_id, wire_id
@@ -10,6 +10,7 @@ from oxpull_async.store.locks import admit_locked, locked_candidate, turn_away
 from oxpull_async.store.queues import json_list
 
 MOST_PASSES = 50
+WAY_AT_LEAST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +37,35 @@ async def claim(conn: Connection, request: ClaimRequest) -> list[ClaimedTask]:
     """
     if request.limit < 1 or not request.queues:
         return []
-    if conn.dialect.update_returns_rows and not request.meets_locks:
-        rows = await conn.fetch("claim", **_where(request), **_what(request), queues=json_list(request.queues))
-    else:
+    if request.meets_locks:
         rows = await _claim_past_the_locked(conn, request)
+    else:
+        rows = await _claim_free(conn, request)
     return sorted((ClaimedTask.from_row(row) for row in rows), key=_claim_order)
+
+
+async def make_way(conn: Connection, request: ClaimRequest) -> int:
+    """Turn rows of taken running locks away where they hide all others; returns how many.
+
+    Those of "discard" end, the others park, a bounded number at once. For the time in which rows without a lock fill
+    every claim; a claim that finds nothing does it by itself.
+    """
+    request = replace(request, limit=max(request.limit, WAY_AT_LEAST))
+    if await _read(conn, request, "find_startable"):
+        return 0
+    async with conn.transaction():
+        locked = await _read(conn, request, "locked_candidates")
+        admission = await admit_locked(conn, [locked_candidate(row) for row in locked])
+        if admission.admitted:  # a slot was freed meanwhile
+            return 0
+        return await turn_away(conn, admission, may_be_more=len(locked) >= request.limit)
 
 
 async def _claim_past_the_locked(conn: Connection, request: ClaimRequest) -> Sequence[Row]:
     """Claim, once more where all that stood in front was turned away; each pass is a transaction of its own."""
+    rows = await _claim_unless_startable(conn, request)
+    if rows:
+        return rows
     for _ in range(MOST_PASSES):
         rows, turned_away = await _claim_by_locking_first(conn, request)
         if rows or not turned_away:
@@ -52,28 +73,61 @@ async def _claim_past_the_locked(conn: Connection, request: ClaimRequest) -> Seq
     return []
 
 
-async def _claim_by_locking_first(conn: Connection, request: ClaimRequest) -> tuple[Sequence[Row], int]:
-    """Lock the best rows, lease those that have no running lock or are admitted, and turn the rest away."""
-    async with conn.transaction():
-        best = await _candidates(conn, request)
-        admission = await admit_locked(conn, [locked_candidate(row) for row in best if row[3] is not None])
-        ids = [task_id(row[0]) for row in best if row[3] is None] + [row.task_id for row in admission.admitted]
-        rows = await _lease(conn, request, ids) if ids else []
-        turned_away = await turn_away(conn, admission, may_be_more=len(best) == request.limit)
-    return rows, turned_away
-
-
-async def _candidates(conn: Connection, request: ClaimRequest) -> Sequence[Row]:
+async def _claim_unless_startable(conn: Connection, request: ClaimRequest) -> Sequence[Row]:
+    """Claim rows that need no running lock, unless one of the best that do could start as well."""
     if conn.dialect.update_returns_rows:
-        rows = list(await conn.fetch("claim_candidates", **_where(request), queues=json_list(request.queues)))
-    else:
-        rows = []
-        for queue_name in request.queues:
-            rows += await conn.fetch("claim_candidates", **_where(request), queue_name=queue_name)
-    return sorted(rows, key=lambda row: (row[1], row[2], task_id(row[0])))[: request.limit]
+        return await _claim_at_once(conn, request, "claim_past_locked")
+    return [] if await _read(conn, request, "find_startable") else await _claim_free(conn, request)
+
+
+async def _claim_free(conn: Connection, request: ClaimRequest) -> Sequence[Row]:
+    """Claim rows that need no running lock."""
+    if conn.dialect.update_returns_rows:
+        return await _claim_at_once(conn, request, "claim")
+    async with conn.transaction():
+        free = await _read(conn, request, "claim_candidates")
+        return await _lease(conn, request, [task_id(row[0]) for row in _best(free)[: request.limit]])
+
+
+async def _claim_at_once(conn: Connection, request: ClaimRequest, statement: str) -> Sequence[Row]:
+    return await conn.fetch(statement, **_where(request), **_what(request), queues=json_list(request.queues))
+
+
+async def _claim_by_locking_first(conn: Connection, request: ClaimRequest) -> tuple[Sequence[Row], int]:
+    """Lock the best rows with and without running locks, and lease the best of those that may start.
+
+    Where there is room left, the rows that may not are turned away; returns how many those are, too.
+    """
+    async with conn.transaction():
+        locked = await _read(conn, request, "locked_candidates")
+        free = await _read(conn, request, "claim_candidates")
+        admission = await admit_locked(conn, [locked_candidate(row) for row in _best(locked)])
+        refused = {row.task_id for row in (*admission.parked, *admission.discarded)}
+        best = [id_ for row in _best([*free, *locked]) if (id_ := task_id(row[0])) not in refused]
+        rows = await _lease(conn, request, best[: request.limit])
+        if best and (not rows or len(best) >= request.limit):
+            return rows, 0
+        return rows, await turn_away(conn, admission, may_be_more=len(locked) >= request.limit)
+
+
+async def _read(conn: Connection, request: ClaimRequest, statement: str) -> Sequence[Row]:
+    """Read what a statement finds in the queues asked for, together or one after another."""
+    if conn.dialect.update_returns_rows:
+        return await conn.fetch(statement, **_where(request), queues=json_list(request.queues))
+    return [
+        row
+        for queue_name in request.queues
+        for row in await conn.fetch(statement, **_where(request), queue_name=queue_name)
+    ]
+
+
+def _best(rows: Sequence[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: (row[1], row[2], task_id(row[0])))
 
 
 async def _lease(conn: Connection, request: ClaimRequest, ids: Sequence[TaskId]) -> Sequence[Row]:
+    if not ids:
+        return []
     names = json.dumps([wire_id(id_) for id_ in ids])
     if conn.dialect.update_returns_rows:
         return await conn.fetch("claim_ids", ids=names, **_what(request))

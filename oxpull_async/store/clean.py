@@ -30,4 +30,6 @@ async def clean_keys(conn: Connection, after: str, limit: int, *, dry_run: bool)
 
 async def clean_locks(conn: Connection, limit: int) -> int:
     """Remove up to `limit` lock rows of running locks under which no task runs, waits or is due."""
-    return await conn.execute("delete_idle_locks", limit=limit)
+    async with conn.transaction():
+        idle = sorted(row[0] for row in await conn.fetch("lock_idle_locks", limit=limit))
+        return await conn.execute("delete_locks", keys=json.dumps(idle)) if idle else 0

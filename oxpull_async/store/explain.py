@@ -4,7 +4,7 @@ import json
 
 from oxpull_async.db.contract import Connection, Row
 from oxpull_async.domain.explanation import NAMED_HOLDERS, Explanation, Facts, LockFacts, WorkerFacts, explain
-from oxpull_async.domain.record import TaskId, TaskRecord, task_id, wire_id
+from oxpull_async.domain.record import TaskId, TaskRecord, TaskStatus, task_id, wire_id
 from oxpull_async.domain.running_lock import OnConflict
 from oxpull_async.store.health import WorkerState, workers
 from oxpull_async.store.results import get_task, get_tasks
@@ -33,14 +33,20 @@ async def explain_task(conn: Connection, backend_alias: str, id_: TaskId) -> Exp
 
 
 async def _lock(conn: Connection, record: TaskRecord, conditions: Row) -> LockFacts | None:
-    """Read who holds the lock that a task needs; a task that has ended or runs needs none."""
+    """Read who holds the lock that a task needs; a task that has ended needs none.
+
+    Who ended between the two reads holds none any more.
+    """
     key, limit, on_conflict = conditions[2:5]
     if key is None or record.status.is_finished:
         return None
     slots = [task_id(row[1]) for row in await conn.fetch("taken_slots", keys=json.dumps([key]))]
     others = sorted(id_ for id_ in slots if id_ != record.id)
-    holders = await get_tasks(conn, others[:NAMED_HOLDERS]) if others else {}
-    return LockFacts(key, limit, OnConflict(on_conflict), len(others), [holders[id_] for id_ in sorted(holders)])
+    named = others[:NAMED_HOLDERS]
+    read = await get_tasks(conn, named) if named else {}
+    holders = [read[id_] for id_ in named if id_ in read and read[id_].status is TaskStatus.RUNNING]
+    taken = len(others) - len(named) + len(holders)
+    return LockFacts(key, limit, OnConflict(on_conflict), taken, holders)
 
 
 async def _key_holder(conn: Connection, unique_key: str) -> TaskRecord | None:

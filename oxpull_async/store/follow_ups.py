@@ -4,7 +4,6 @@ Then it runs, with the newest arguments.
 """
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,21 +11,34 @@ from oxpull_async.db.contract import Connection
 from oxpull_async.domain.record import TaskId, task_id, wire_id
 
 
-async def release_follow_ups(conn: Connection, keys: Sequence[str]) -> list[TaskId]:
+async def release_follow_ups(conn: Connection, keys: Sequence[str]) -> None:
     """Make follow-ups whose holders have ended ready, and the holders of their keys.
 
-    The caller has locked the keys. Returns the ids of the tasks that became ready.
+    The caller has locked the keys. A follow-up that was discarded stays as it is, and gets no key.
     """
     if not keys:
-        return []
+        return
     names = json.dumps(keys)
     rows = await conn.fetch("find_follow_ups", keys=names)
-    if not rows:
-        return []
-    ids = json.dumps(sorted(wire_id(task_id(row[0])) for row in rows))
-    await conn.execute("release_follow_ups", ids=ids)
-    await conn.execute("promote_keys", keys=names, ids=ids)
-    return [task_id(row[0]) for row in rows]
+    if rows:
+        ids = _ids([task_id(row[0]) for row in rows])
+        await conn.execute("release_follow_ups", ids=ids)
+        await conn.execute("promote_keys", keys=names, ids=ids)
+
+
+async def see_ends(conn: Connection, pairs: Mapping[TaskId, TaskId], *, joins: bool, dated: bool) -> None:
+    """See to it that new follow-ups, given with their holders, are released when these end.
+
+    A holder that is declared to rerun does that itself, unless it may have ended before a dated transaction began.
+    Else the follow-up is marked, for its holder's row is not to be locked in a caller's transaction (`joins`).
+    """
+    declared = set() if dated else set((await what_hangs_on(conn, list(pairs.values()))).keys)
+    unseen = {follow_up: holder for follow_up, holder in pairs.items() if holder not in declared}
+    if not unseen:
+        return
+    await conn.execute("mark_rechecks", ids=_ids(list(unseen)))
+    if not joins:
+        await conn.execute("declare_reruns", ids=_ids(list(unseen.values())))
 
 
 async def lock_free_keys(conn: Connection, keys: Sequence[str]) -> set[str]:
@@ -38,19 +50,17 @@ async def lock_free_keys(conn: Connection, keys: Sequence[str]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Hanging:
-    """What hangs on tasks: the keys of those declared to rerun, and their running locks."""
+    """What hangs on tasks: the keys of those declared to rerun, and whether any has a lock."""
 
     keys: dict[TaskId, str]
-    locks: tuple[str, ...]
+    has_locks: bool
 
 
 async def what_hangs_on(conn: Connection, ids: Sequence[TaskId]) -> Hanging:
     """Return what must be looked at when these tasks end."""
     rows = await conn.fetch("keys_of_tasks", ids=_ids(ids))
     keys = {task_id(row[0]): row[1] for row in rows if row[1] is not None}
-    due = Counter(row[2] for row in rows if row[2] is not None and row[3])
-    locks = {row[2] for row in rows if row[2] is not None}
-    return Hanging(keys, tuple(sorted(key for key in locks for _ in range(max(1, due[key])))))
+    return Hanging(keys, any(row[2] is not None for row in rows))
 
 
 async def follow_ends(conn: Connection, keys: Mapping[TaskId, str], free: set[str]) -> None:
@@ -66,16 +76,22 @@ async def follow_ends(conn: Connection, keys: Mapping[TaskId, str], free: set[st
 
 
 async def recheck(conn: Connection, limit: int) -> int:
-    """Look at the follow-ups of marked tasks whose keys are free now; returns how many keys."""
+    """Look at the follow-ups of marked tasks whose keys are free now; returns how many keys.
+
+    A marked follow-up has its holder declared to rerun: whatever ends that task releases it from then on.
+    """
     marked = {task_id(row[0]): row[1] for row in await conn.fetch("find_rechecks", limit=limit)}
     if not marked:
         return 0
     async with conn.transaction():
         keys = sorted(set(marked.values()))
         free = await lock_free_keys(conn, keys)
+        rows = await conn.fetch("find_holders", keys=json.dumps(keys))
+        followed = [task_id(row[1]) for row in rows if row[0] in free and row[2] is not None]
+        if followed:
+            await conn.execute("declare_reruns", ids=_ids(followed))
         await follow_ends(conn, marked, free)
-        known = {row[0] for row in await conn.fetch("find_holders", keys=json.dumps(keys))}
-        orphans = [id_ for id_, key in marked.items() if key not in known]
+        orphans = [id_ for id_, key in marked.items() if key not in {row[0] for row in rows}]
         if orphans:
             await conn.execute("clear_rechecks", ids=_ids(orphans))
         return len(free) + len(orphans)

@@ -1,7 +1,7 @@
 """Free unique keys, where one INSERT cannot take a key and store its task at once."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
@@ -27,10 +27,3 @@ async def enqueue_fresh(conn: Connection, task: NewTask, key_row: Mapping[str, o
         await conn.execute("insert_keys", keys=json.dumps([key_row]))
         stored = await conn.execute("insert_task_of_key", **columns, enqueued_at=wire_instant(now))
     return new_record(fixed, now, fixed.run_after or now) if stored else None
-
-
-async def lock_or_insert(conn: Connection, key_rows: Sequence[Mapping[str, object]]) -> set[str]:
-    """Lock the lock rows of these keys in order, made where missing; returns those made."""
-    keys = json.dumps(key_rows)
-    await conn.execute("insert_keys", keys=keys)
-    return {row[0] for row in await conn.fetch("inserted_keys", keys=keys)}

@@ -9,6 +9,8 @@ from oxpull_async.domain.record import TaskId, TaskRecord, task_id, wire_id
 from oxpull_async.domain.unique_plan import Found
 from oxpull_async.store.results import get_tasks
 
+LOCK_KEY, DUE = 25, 26
+
 type Names = tuple[TaskId, TaskId | None]
 """The holder and the follow-up that a lock row names, whether they exist or not."""
 
@@ -33,11 +35,15 @@ async def look(conn: Connection, keys: Sequence[str]) -> Sight:
 
 
 class LockedKeys:
-    """Lock rows that this transaction has locked, with what is known of their tasks."""
+    """Lock rows that this transaction has locked, with what is known of their tasks.
+
+    `due_locks`: the running lock of each locked task that is due and has one.
+    """
 
     def __init__(self, rows: Sequence[Row], records: Mapping[TaskId, TaskRecord]) -> None:
         self._rows = rows
         self._records = dict(records)
+        self.due_locks: dict[TaskId, str] = {}
 
     @classmethod
     async def of(cls, conn: Connection, rows: Sequence[Row]) -> "LockedKeys":
@@ -72,11 +78,22 @@ class LockedKeys:
         for row in await conn.fetch("lock_tasks", ids=json.dumps(wanted)):
             record = TaskRecord.from_row(row)
             self._records[record.id] = record
+            if row[DUE] and row[LOCK_KEY] is not None:
+                self.due_locks[record.id] = row[LOCK_KEY]
 
 
 async def lock_keys(conn: Connection, keys: Sequence[str]) -> Sequence[Row]:
     """Lock the lock rows that these keys have, in order, and return them as they are now."""
     return await conn.fetch("lock_keys", keys=json.dumps(keys))
+
+
+async def lock_or_insert(conn: Connection, key_rows: Sequence[Mapping[str, object]]) -> set[str]:
+    """Lock the lock rows of these keys in order, made where missing; returns those made."""
+    keys = json.dumps(key_rows)
+    if conn.dialect.insert_returns_rows:
+        return {row[0] for row in await conn.fetch("insert_keys", keys=keys)}
+    await conn.execute("insert_keys", keys=keys)
+    return {row[0] for row in await conn.fetch("inserted_keys", keys=keys)}
 
 
 async def _sight(conn: Connection, rows: Sequence[Row]) -> Sight:
@@ -96,5 +113,7 @@ def _named(rows: Sequence[Row]) -> list[TaskId]:
 
 def _found(row: Row, records: Mapping[TaskId, TaskRecord]) -> Found:
     holder = task_id(row[1])
-    follow_up = None if row[2] is None else records.get(task_id(row[2]))
-    return Found(holder, None if follow_up is None else follow_up.id, bool(row[3]), records.get(holder), follow_up)
+    named = None if row[2] is None else records.get(task_id(row[2]))
+    follow_up = named if named is not None and named.waiting_for == "follow_up" else None
+    is_expired = None if row[3] is None else bool(row[3])
+    return Found(holder, None if follow_up is None else follow_up.id, is_expired, records.get(holder), follow_up)

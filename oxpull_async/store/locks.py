@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from oxpull_async.db.contract import Connection, Row
+from oxpull_async.domain.errors import Conflict
 from oxpull_async.domain.record import TaskId, task_id, wire_id
 from oxpull_async.domain.running_lock import Admission, LockCandidate, OnConflict, admit
 
-PARK_AT_ONCE = 1000
+PARK_AT_ONCE = 500
 
 
 async def admit_locked(conn: Connection, candidates: Sequence[LockCandidate]) -> Admission:
@@ -34,13 +35,13 @@ async def turn_away(conn: Connection, admission: Admission, *, may_be_more: bool
     Those admitted have been leased. Where there `may_be_more` due rows behind the candidates, those of full keys park
     too, so that none stands in front.
     """
-    turned_away = len(admission.parked)
-    if admission.parked:
-        ids = [row.task_id for row in admission.parked]
+    ids = {row.task_id for row in admission.parked}
+    if ids:
         for key, held in sorted(admission.full.items()) if may_be_more else ():
             more = await conn.fetch("find_parkable", lock_key=key, held=held, limit=PARK_AT_ONCE)
-            ids += [task_id(row[0]) for row in more]
-        await conn.execute("park_tasks", ids=_ids(set(ids)))
+            ids.update(task_id(row[0]) for row in more)
+        await conn.execute("park_tasks", ids=_ids(ids))
+    turned_away = len(ids)
     if admission.discarded:
         keys = sorted({row.lock_key for row in admission.discarded})
         holders = {row[0]: row for row in await conn.fetch("taken_slots", keys=json.dumps(keys))}
@@ -51,11 +52,16 @@ async def turn_away(conn: Connection, admission: Admission, *, may_be_more: bool
 
 
 async def lock_keys(conn: Connection, keys: Sequence[str]) -> None:
-    """Lock the lock rows of these keys in order, made where they are missing."""
+    """Lock the lock rows of these keys in order, made where they are missing.
+
+    Raises: Conflict where one was deleted meanwhile; without it nobody would wait for this transaction.
+    """
     names = json.dumps(keys)
+    if len(await conn.fetch("lock_locks", keys=names)) == len(keys):
+        return
+    await conn.execute("insert_locks", keys=names)
     if len(await conn.fetch("lock_locks", keys=names)) < len(keys):
-        await conn.execute("insert_locks", keys=names)
-        await conn.fetch("lock_locks", keys=names)
+        raise Conflict("the lock row of a running lock vanished while it was taken: repeat the transaction")
 
 
 async def hand_over(conn: Connection, keys: Sequence[str]) -> int:
@@ -66,12 +72,30 @@ async def hand_over(conn: Connection, keys: Sequence[str]) -> int:
     """
     if not keys:
         return 0
-    freed = Counter(keys)
-    await lock_keys(conn, sorted(freed))
-    waiters = await _find_waiters(conn, freed)
+    await lock_keys(conn, sorted(set(keys)))
+    return await pass_on(conn, keys)
+
+
+async def pass_on(conn: Connection, keys: Sequence[str]) -> int:
+    """Wake as `hand_over` does for due rows that leave their keys; returns how many.
+
+    No slot is freed, so the lock rows are not needed: whoever parks meanwhile found a full key, and its holder hands
+    over. A caller's transaction keeps no claim waiting.
+    """
+    if not keys:
+        return 0
+    waiters = await _find_waiters(conn, Counter(keys))
     if not waiters:
         return 0
     return await conn.execute("unpark_tasks", ids=_ids(waiters))
+
+
+async def due_locks(conn: Connection, ids: Sequence[TaskId]) -> list[str]:
+    """Lock those of these rows that have a running lock.
+
+    Returns the running locks of those that are due, one for each row.
+    """
+    return [row[0] for row in await conn.fetch("lock_hanging", ids=_ids(ids)) if row[1]]
 
 
 async def hand_over_idle(conn: Connection, limit: int) -> int:
@@ -84,7 +108,7 @@ async def hand_over_idle(conn: Connection, limit: int) -> int:
 
 
 async def _find_waiters(conn: Connection, freed: Mapping[str, int]) -> list[TaskId]:
-    """Lock the best waiters of every queue that their keys' slots would let in; the caller holds the lock rows."""
+    """Lock the best waiters of every queue that their keys' slots would let in."""
     if conn.dialect.has_lateral:
         rows = [{"lock_key": key, "free": count} for key, count in sorted(freed.items())]
         return [task_id(row[0]) for row in await conn.fetch("find_waiters", freed=json.dumps(rows))]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.record import TaskId, task_id, wire_id
 from oxpull_async.store.follow_ups import follow_ends, lock_free_keys, what_hangs_on
-from oxpull_async.store.locks import hand_over
+from oxpull_async.store.locks import due_locks, pass_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +88,13 @@ async def prune_step(conn: Connection, request: PruneRequest, after: TaskId | No
 async def _end(conn: Connection, statement: str, ids: Sequence[TaskId]) -> int:
     """Run a statement that may end tasks, with what hangs on their unique keys in the same transaction."""
     hanging = await what_hangs_on(conn, ids)
-    if not hanging.keys and not hanging.locks:
+    if not hanging.keys and not hanging.has_locks:
         return await conn.execute(statement, ids=_ids(ids))
     async with conn.transaction():
         free = await lock_free_keys(conn, sorted(set(hanging.keys.values())))
+        leaving = await due_locks(conn, ids) if hanging.has_locks else []
         matched = await conn.execute(statement, ids=_ids(ids))
-        await hand_over(conn, hanging.locks)
+        await pass_on(conn, leaving)
         await follow_ends(conn, hanging.keys, free)
     return matched
 

@@ -45,11 +45,15 @@ async def _peek_queue_by_queue(conn: Connection, backend_alias: str) -> Outlook:
     found: list[str] = []
     after: str | None = ""
     due_in: Decimal | float | None = None
+    meets_locks = False
     while after is not None:
-        [[after, is_paused, due_in]] = await conn.fetch("peek_queue", backend_alias=backend_alias, after=after)
+        [[after, is_paused, due_in, is_locked]] = await conn.fetch(
+            "peek_queue", backend_alias=backend_alias, after=after
+        )
+        meets_locks |= bool(is_locked)
         if after is not None and not is_paused:
             found.append(after)
-    return Outlook(tuple(found), _seconds(due_in), meets_locks=bool(found))
+    return Outlook(tuple(found), _seconds(due_in), meets_locks)
 
 
 def _seconds(value: Decimal | float | None) -> float | None:

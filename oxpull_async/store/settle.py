@@ -1,18 +1,26 @@
 """Write what attempts came to, each fenced by its epoch."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.chunks import chunks
 from oxpull_async.domain.outcome import Lease, Settlement
-from oxpull_async.domain.record import TaskStatus, task_id, wire_id
+from oxpull_async.domain.record import TaskId, TaskStatus, task_id, wire_id
 from oxpull_async.store.follow_ups import follow_ends, lock_free_keys
 from oxpull_async.store.locks import hand_over
 
 ROW_OVERHEAD = 200
 
 type Settled = dict[Lease, TaskStatus]
+
+
+class _Written(NamedTuple):
+    """The outcomes that counted, and the keys of ended tasks for whose follow-ups somebody has to look."""
+
+    settled: Settled
+    keys: dict[TaskId, str]
 
 
 async def settle(conn: Connection, settlements: Sequence[Settlement]) -> Settled:
@@ -26,25 +34,38 @@ async def settle(conn: Connection, settlements: Sequence[Settlement]) -> Settled
     keys = {one.lease.task_id: one.rerun_key for one in settlements if one.rerun_key is not None}
     locks = {one.lease: one.lock_key for one in settlements if one.lock_key is not None}
     if not keys and not locks:
-        return await _settle_rows(conn, settlements)
+        written = await _settle_rows(conn, settlements)
+        if written.keys:
+            async with conn.transaction():
+                await _follow_late(conn, written.keys)
+        return written.settled
     async with conn.transaction():
         free = await lock_free_keys(conn, sorted(set(keys.values())))
-        settled = await _settle_rows(conn, settlements)
-        await hand_over(conn, [key for lease, key in locks.items() if lease in settled])
+        written = await _settle_rows(conn, settlements)
+        await hand_over(conn, [key for lease, key in locks.items() if lease in written.settled])
         await follow_ends(conn, keys, free)
-    return settled
+        await _follow_late(conn, {id_: key for id_, key in written.keys.items() if id_ not in keys})
+    return written.settled
 
 
-async def _settle_rows(conn: Connection, settlements: Sequence[Settlement]) -> Settled:
+async def _follow_late(conn: Connection, keys: Mapping[TaskId, str]) -> None:
+    """Release the follow-ups of tasks that got one without having been declared to rerun when they were claimed."""
+    if keys:
+        await follow_ends(conn, keys, await lock_free_keys(conn, sorted(set(keys.values()))))
+
+
+async def _settle_rows(conn: Connection, settlements: Sequence[Settlement]) -> _Written:
     rows = sorted(((one, one.columns()) for one in settlements), key=lambda row: str(row[1]["id"]))
     sized = ((row, _size(row[1])) for row in rows)
     parts = list(chunks(sized, max_bytes=conn.max_batch_bytes))
     if len(parts) == 1 and conn.dialect.update_returns_rows:
         return await _write(conn, parts[0])
-    written: Settled = {}
+    written = _Written({}, {})
     async with conn.transaction():
         for part in parts:
-            written |= await _write(conn, part)
+            settled, keys = await _write(conn, part)
+            written.settled.update(settled)
+            written.keys.update(keys)
     return written
 
 
@@ -59,7 +80,7 @@ async def report_progress(conn: Connection, lease: Lease, progress: str) -> bool
     return await conn.execute("report_progress", id=id_, epoch=lease.epoch, progress=progress) > 0
 
 
-async def _write(conn: Connection, part: Sequence[tuple[Settlement, dict[str, object]]]) -> Settled:
+async def _write(conn: Connection, part: Sequence[tuple[Settlement, dict[str, object]]]) -> _Written:
     outcomes = json.dumps([columns for _, columns in part])
     if conn.dialect.update_returns_rows:
         rows = await conn.fetch("settle", outcomes=outcomes)
@@ -67,7 +88,8 @@ async def _write(conn: Connection, part: Sequence[tuple[Settlement, dict[str, ob
         rows = await conn.fetch("lock_outcomes", outcomes=outcomes)
         if rows:
             await conn.execute("settle", outcomes=outcomes)
-    return {Lease(task_id(row[0]), row[1]): TaskStatus(row[2]) for row in rows}
+    settled = {Lease(task_id(row[0]), row[1]): TaskStatus(row[2]) for row in rows}
+    return _Written(settled, {task_id(row[0]): row[3] for row in rows if row[3] is not None})
 
 
 def _leases(leases: Sequence[Lease]) -> str:

@@ -11,11 +11,12 @@ from oxpull_async.domain.errors import AlreadyEnqueued, Conflict, UniqueEnqueueR
 from oxpull_async.domain.record import NewTask, TaskId, TaskRecord, new_record, wire_id, wire_instant
 from oxpull_async.domain.unique_plan import Found, KeyPlan, Seat, UniqueCall, plan_key
 from oxpull_async.store.enqueue import ROW_OVERHEAD, Stored, enqueue_many, task_columns
-from oxpull_async.store.follow_ups import release_follow_ups
-from oxpull_async.store.fresh_keys import enqueue_fresh, lock_or_insert
-from oxpull_async.store.holders import LockedKeys, Sight, lock_keys, look
+from oxpull_async.store.follow_ups import release_follow_ups, see_ends
+from oxpull_async.store.fresh_keys import enqueue_fresh
+from oxpull_async.store.holders import LockedKeys, Sight, lock_keys, lock_or_insert, look
+from oxpull_async.store.locks import pass_on
 from oxpull_async.store.results import get_tasks
-from oxpull_async.store.unique_isolation import is_dated, racing, refuse_newer, refuse_promotion, verified
+from oxpull_async.store.unique_isolation import is_dated, is_fresh, racing, refuse_newer, refuse_promotion, verified
 
 MOST_PASSES = 5
 
@@ -92,113 +93,160 @@ async def _enqueue_many(conn: Connection, calls: Sequence[UniqueCall], plain: Ma
     plans = _plans(by_key, sight.found)
     if joins and is_dated(conn, sight.isolation):
         sight = await verified(conn, sight, _resting(plans))
+        if sight.doubtful and _is_refused(plans):
+            sight = replace(sight, doubtful=frozenset(sight.found))
         plans = _plans(by_key, sight.found)
-    writes = bool(plain) or any(plan.writes for plan in plans)
-    if not sight.doubtful and (_is_refused(plans) or not writes):
+    writing = [plan for plan in plans if plan.writes or plan.key in sight.doubtful]
+    if not sight.doubtful and (_is_refused(plans) or not (writing or plain)):
         return _answers(plans, {})
+    resting = [plan for plan in plans if not plan.writes and plan.key not in sight.doubtful]
     try:
         async with conn.transaction():
-            return await _carry_out(conn, await _decide(conn, by_key, sight, joins=joins), plain)
+            decided = await _decide(conn, writing, sight, joins=joins) if writing else _Decided([], {})
+            decided = replace(decided, plans=[*resting, *decided.plans])
+            return await _carry_out(conn, decided, plain, joins=joins, isolation=sight.isolation)
     except _RefusedError as refused:
         return refused.answers
 
 
-async def _decide(
-    conn: Connection, by_key: Mapping[str, Sequence[UniqueCall]], sight: Sight, *, joins: bool
-) -> list[KeyPlan]:
-    """Lock the keys in order, then the tasks that the plans build on, and plan from what these are now."""
-    locked = await _lock(conn, by_key)
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """Plans made under the keys' locks, and the running locks that due tasks have.
+
+    Those that a plan takes away are passed on; from a snapshot nobody can tell to whom, so there are none.
+    """
+
+    plans: Sequence[KeyPlan]
+    due_locks: Mapping[TaskId, str]
+
+
+async def _decide(conn: Connection, seen: Sequence[KeyPlan], sight: Sight, *, joins: bool) -> _Decided:
+    """Lock the keys of plans in order, then the tasks that these build on, and plan from what they are now."""
+    locked = await _lock(conn, seen, sight)
     dated = joins and is_dated(conn, locked.isolation)
     if dated:
         refuse_newer(sight, locked)
-    plans = _plans(by_key, locked.found)
+    plans = _planned_again(seen, sight, locked)
     built_on = {id_ for plan in plans for id_ in _built_on(plan, locked, sight.doubtful)}
-    await locked.lock_tasks(conn, built_on if dated else built_on - _only_followed(plans))
-    plans = _plans(by_key, locked.found)
+    if built_on:
+        await locked.lock_tasks(conn, built_on)
+        plans = _planned_again(seen, sight, locked)
     if dated:
-        refuse_promotion(_plans(by_key, sight.found), plans)
-    return plans
+        refuse_promotion(seen, plans)
+    return _Decided(plans, locked.due_locks if is_fresh(locked.isolation) else {})
 
 
-async def _carry_out(conn: Connection, plans: Sequence[KeyPlan], plain: Mapping[int, NewTask]) -> Answers:
+async def _carry_out(
+    conn: Connection, decided: _Decided, plain: Mapping[int, NewTask], *, joins: bool, isolation: str | None
+) -> Answers:
+    plans = decided.plans
     if _is_refused(plans):
         raise _RefusedError(_answers(plans, {}))
     records = await _write(conn, plans, plain.values())
+    await pass_on(conn, _left_locks(plans, decided.due_locks))
+    waiting = {follow_up: holder for _, holder, follow_up in _new_follow_ups(plans)}
+    if waiting:
+        await see_ends(conn, waiting, joins=joins, dated=joins and is_dated(conn, isolation))
     created = {at: UniqueAnswer(records[task.id], created=True, changed=True) for at, task in plain.items()}
     return created | _answers(plans, records)
 
 
-async def _lock(conn: Connection, by_key: Mapping[str, Sequence[UniqueCall]]) -> LockedKeys:
-    """Lock the lock rows that exist, insert those that do not, both in order; returns those that existed."""
-    if not conn.dialect.insert_returns_rows:
-        taken = await lock_or_insert(conn, [_key_row(calls[0]) for calls in by_key.values()])
-        others = [key for key in by_key if key not in taken]
-        return await LockedKeys.of(conn, await lock_keys(conn, others) if others else [])
-    rows = list(await lock_keys(conn, list(by_key)))
-    locked, taken = {row[0] for row in rows}, set[str]()
-    free = [key for key in by_key if key not in locked]
-    if free:
-        inserted = await conn.fetch("insert_keys", keys=json.dumps([_key_row(by_key[key][0]) for key in free]))
-        taken = {row[0] for row in inserted}
-        missed = [key for key in free if key not in taken]
-        rows += await lock_keys(conn, missed) if missed else []
-    if len(rows) + len(taken) < len(by_key):
-        raise Conflict("a key's lock row vanished while this enqueue waited for it: repeat the transaction")
+async def _lock(conn: Connection, plans: Sequence[KeyPlan], sight: Sight) -> LockedKeys:
+    """Lock the lock rows that exist, insert those that do not, all in order; returns those that existed."""
+    keys = [plan.key for plan in plans]
+    rows = await lock_keys(conn, keys) if all(key in sight.names for key in keys) else []
+    if len(rows) < len(keys):
+        taken = await lock_or_insert(conn, [_key_row(plan.calls[0]) for plan in plans])
+        met = [key for key in keys if key not in taken]
+        rows = await lock_keys(conn, met) if met else []
     return await LockedKeys.of(conn, rows)
 
 
+def _planned_again(seen: Sequence[KeyPlan], sight: Sight, locked: LockedKeys) -> list[KeyPlan]:
+    """Return the plans as they are by what is known now; those of keys that are still free stay."""
+    found = locked.found
+    return [
+        plan if plan.key not in found and plan.key not in sight.found
+        else plan_key(plan.key, plan.calls, found.get(plan.key))
+        for plan in seen
+    ]  # fmt: skip
+
+
 def _built_on(plan: KeyPlan, locked: LockedKeys, doubtful: Container[str]) -> set[TaskId]:
-    """Return the tasks that must stay as they are until this plan is written."""
+    """Return the tasks that must stay as they are until this plan is written.
+
+    A holder that only gets a follow-up is none of them: it may settle meanwhile, and a recheck finds that.
+    """
     if not plan.writes and plan.key not in doubtful:
         return set()
-    ids = {seat.record.id for seat in _seats(plan) if seat.record is not None}
+    ids = {seat.record.id for seat in _seats(plan) if seat.record is not None and seat.latest is not None}
     if plan.promoted or plan.key in doubtful:
         ids |= {id_ for id_ in locked.names[plan.key] if id_ is not None}
     return ids | ({plan.taken_from} if plan.taken_from else set())
 
 
-def _only_followed(plans: Sequence[KeyPlan]) -> set[TaskId]:
-    """Return the running holders that only get a follow-up: they may settle meanwhile, and a recheck finds that."""
-    return {
-        plan.holder.record.id
+def _new_follow_ups(plans: Sequence[KeyPlan]) -> list[tuple[str, TaskId, TaskId]]:
+    """Return the keys that get a follow-up, with their holders and the new tasks."""
+    return [
+        (plan.key, plan.holder.record.id, plan.follow_up.made.task.id)
         for plan in plans
-        if plan.follow_up is not None and plan.follow_up.created_at is not None
-        and plan.holder.record is not None and plan.holder.latest is None and not plan.promoted
-    }  # fmt: skip
+        if plan.follow_up is not None and plan.follow_up.made is not None and plan.holder.record is not None
+    ]
 
 
 async def _write(conn: Connection, plans: Sequence[KeyPlan], plain: Iterable[NewTask]) -> dict[TaskId, TaskRecord]:
     """Write the plans, and plain tasks among the new ones; returns the records of what was written, by id."""
     await release_follow_ups(conn, [plan.key for plan in plans if plan.promoted])
-    taken = [_taken_row(plan) for plan in plans if plan.taken_from is not None]
+    taken = [
+        _taken_row(plan.taken_from, plan.holder.made)
+        for plan in plans if plan.taken_from is not None and plan.holder.made is not None
+    ]  # fmt: skip
     if taken:
         await conn.execute("take_keys", keys=json.dumps(taken))
-    rewritten = [
-        (seat.record, seat.latest)
-        for plan in plans for seat in _seats(plan) if seat.record is not None and seat.latest is not None
-    ]  # fmt: skip
+    rewritten = _rewritten(plans)
     await _rewrite(conn, rewritten)
-    new = [_new_task(plan, seat) for plan in plans for seat in _seats(plan) if seat.created_at is not None]
-    records = await _insert(conn, sorted([*new, *plain], key=lambda task: task.id))
-    follow_ups = [
-        _follow_up_row(plan, plan.follow_up)
-        for plan in plans if plan.follow_up and plan.follow_up.created_at is not None
+    new = [
+        task
+        for plan in plans for seat in _seats(plan)
+        if (task := seat.new_task(waits=seat is plan.follow_up)) is not None
     ]  # fmt: skip
+    records = await _insert(conn, sorted([*new, *plain], key=lambda task: task.id))
+    follow_ups = [_follow_up_row(*names) for names in _new_follow_ups(plans)]
     if follow_ups:
         await conn.execute("set_follow_ups", keys=json.dumps(follow_ups))
-    changed = [record.id for record, _ in rewritten]
+    changed = [record.id for record, _, _ in rewritten]
     changed += [plan.holder.record.id for plan in plans if plan.promoted and plan.holder.record is not None]
     return records | (await get_tasks(conn, changed) if changed else {})
 
 
-async def _rewrite(conn: Connection, rewritten: Sequence[tuple[TaskRecord, UniqueCall]]) -> None:
-    if not rewritten:
-        return
+def _rewritten(plans: Sequence[KeyPlan]) -> list[tuple[TaskRecord, UniqueCall, bool]]:
+    """Return the stored tasks that get new arguments, each once: from which call, and whether they rerun."""
+    found = {
+        seat.record.id: (seat.record, seat.latest, seat.reruns)
+        for plan in plans for seat in _seats(plan) if seat.record is not None and seat.latest is not None
+    }  # fmt: skip
+    return list(found.values())
+
+
+def _left_locks(plans: Sequence[KeyPlan], due_locks: Mapping[TaskId, str]) -> list[str]:
+    """Return the running locks of due tasks that get another one, or may be due later only."""
+    return [
+        due_locks[record.id]
+        for record, latest, _ in _rewritten(plans)
+        if record.id in due_locks and (latest.task.lock_key != due_locks[record.id] or _may_be_later(latest))
+    ]
+
+
+def _may_be_later(latest: UniqueCall) -> bool:
+    return latest.rule.wait is not None or latest.task.run_after is not None
+
+
+async def _rewrite(conn: Connection, rewritten: Sequence[tuple[TaskRecord, UniqueCall, bool]]) -> None:
+    rows = [_rewritten_row(record, latest, reruns=reruns) for record, latest, reruns in rewritten]
     written = 0
-    rows = [_rewritten_row(record, latest) for record, latest in rewritten]
     for chunk in chunks(((row, _size(row)) for row in rows), max_bytes=conn.max_batch_bytes):
         written += await conn.execute("rewrite_unstarted", tasks=json.dumps(chunk))
-    if written < len(rewritten):
+    if written < len(rows):
         raise Conflict("the holder of a key started while its arguments were to be replaced: repeat the transaction")
 
 
@@ -235,46 +283,30 @@ def _seats(plan: KeyPlan) -> list[Seat]:
     return [plan.holder] if plan.follow_up is None else [plan.holder, plan.follow_up]
 
 
-def _new_task(plan: KeyPlan, seat: Seat) -> NewTask:
-    """Return the task that a call inserts, with the arguments of the last call that met it."""
-    calls = {call.position: call for call in plan.calls}
-    first = calls[seat.created_at if seat.created_at is not None else -1].task
-    latest = first if seat.latest is None else seat.latest.task
-    return replace(
-        latest,
-        id=first.id, max_attempts=first.max_attempts, timeout=first.timeout,
-        waiting_for="follow_up" if seat is plan.follow_up else None,
-    )  # fmt: skip
-
-
 def _answers(plans: Sequence[KeyPlan], records: Mapping[TaskId, TaskRecord]) -> Answers:
     refused = [(plan.refused, plan) for plan in plans if plan.refused is not None]
     if refused:
         position, plan = min(refused, key=lambda pair: pair[0])
-        if plan.holder.created_at is not None:
+        if plan.holder.made is not None:
             raise AlreadyEnqueued(
-                f"call {position} has the unique key of call {plan.holder.created_at} in the same enqueue; nothing was "
-                "written. Leave one of them out", existing=None, position=position,
+                f"call {position} has the unique key of call {plan.holder.made.position} in the same enqueue; nothing "
+                "was written. Leave one of them out", existing=None, position=position,
             )  # fmt: skip
-        return {position: UniqueAnswer(_record_of(plan, plan.holder, {}), refused=True)}
+        return {position: UniqueAnswer(_record_of(plan.holder, {}), refused=True)}
     answers: Answers = {}
     for plan in plans:
         seats = {"holder": plan.holder, "follow_up": plan.follow_up or plan.holder, "former": plan.former}
-        found = {name: _answer(plan, seats[name], records) for name in set(plan.answers.values())}
         for position, name in plan.answers.items():
-            answers[position] = replace(found[name], created=seats[name].created_at == position)
+            seat = seats[name]
+            created = seat.made is not None and seat.made.position == position
+            changed = seat.latest is not None or (plan.promoted and seat is plan.holder)
+            answers[position] = UniqueAnswer(_record_of(seat, records), created=created, changed=changed)
     return answers
 
 
-def _answer(plan: KeyPlan, seat: Seat, records: Mapping[TaskId, TaskRecord]) -> UniqueAnswer:
-    changed = seat.latest is not None or (plan.promoted and seat is plan.holder)
-    return UniqueAnswer(_record_of(plan, seat, records), changed=changed)
-
-
-def _record_of(plan: KeyPlan, seat: Seat, records: Mapping[TaskId, TaskRecord]) -> TaskRecord:
-    if seat.created_at is not None:
-        task = _new_task(plan, seat)
-        return records[task.id]
+def _record_of(seat: Seat, records: Mapping[TaskId, TaskRecord]) -> TaskRecord:
+    if seat.made is not None:
+        return records[seat.made.task.id]
     if seat.record is None:
         raise UniqueEnqueueRace(
             "the task that holds the key is not visible to this transaction: repeat it in a new one"
@@ -286,18 +318,15 @@ def _key_row(call: UniqueCall) -> dict[str, object]:
     return {"unique_key": call.task.unique_key, "holder_id": wire_id(call.task.id), "ttl": call.rule.ttl}
 
 
-def _taken_row(plan: KeyPlan) -> dict[str, object]:
-    call = next(call for call in plan.calls if call.position == plan.holder.created_at)
-    return _key_row(call) | {"old_id": wire_id(str(plan.taken_from))}
+def _taken_row(taken_from: TaskId, call: UniqueCall) -> dict[str, object]:
+    return _key_row(call) | {"old_id": wire_id(taken_from)}
 
 
-def _follow_up_row(plan: KeyPlan, follow_up: Seat) -> dict[str, object]:
-    holder = plan.holder.record.id if plan.holder.record else _new_task(plan, plan.holder).id
-    new = _new_task(plan, follow_up)
-    return {"unique_key": plan.key, "holder_id": wire_id(holder), "follow_up_id": wire_id(new.id)}
+def _follow_up_row(key: str, holder: TaskId, follow_up: TaskId) -> dict[str, object]:
+    return {"unique_key": key, "holder_id": wire_id(holder), "follow_up_id": wire_id(follow_up)}
 
 
-def _rewritten_row(record: TaskRecord, latest: UniqueCall) -> dict[str, object]:
+def _rewritten_row(record: TaskRecord, latest: UniqueCall, *, reruns: bool) -> dict[str, object]:
     task, rule = latest.task, latest.rule
     return {
         "id": wire_id(record.id),
@@ -308,6 +337,7 @@ def _rewritten_row(record: TaskRecord, latest: UniqueCall) -> dict[str, object]:
         "run_after": wire_instant(task.run_after),
         "wait": rule.wait,
         "max_wait": rule.max_wait,
+        "reruns": reruns,
         "lock_key": task.lock_key,
         "lock_limit": task.lock_limit,
         "lock_conflict": task.lock_conflict,

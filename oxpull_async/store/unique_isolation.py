@@ -53,6 +53,14 @@ def is_dated(conn: Connection, isolation: str | None) -> bool:
     return isolation == _REPEATABLE_READ or (isolation == _SERIALIZABLE and conn.dialect.locks_by_snapshot)
 
 
+def is_fresh(isolation: str | None) -> bool:
+    """Whether every statement of a transaction sees what is committed by then.
+
+    Others answer from a snapshot, or lock the gaps between the rows that they read.
+    """
+    return isolation not in {_REPEATABLE_READ, _SERIALIZABLE}
+
+
 async def verified(conn: Connection, sight: Sight, plans: Sequence[KeyPlan]) -> Sight:
     """Verify against what is committed the holders on whom plans rest that write nothing.
 

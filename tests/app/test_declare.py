@@ -64,6 +64,7 @@ def test_F6_a_setting_of_a_later_version_is_a_type_error(name: str) -> None:
         ({"max_attempts": 0}, "max_attempts=0 must be a whole number from 1"),
         ({"timeout": 0}, "timeout=0 would end every attempt at once: pass None"),
         ({"timeout": -1}, "timeout=-1 is out of range"),
+        ({"timeout": 10**400}, "is out of range"),
         ({"timeout": "5"}, "timeout='5' is no duration: pass seconds"),
         ({"queue_name": ""}, "queue_name='' must be text of 1 to 128 characters"),
         ({"queue_name": "other"}, "queue_name='other' is not one of the declared queues: default, mail"),

@@ -185,8 +185,11 @@ async def test_C7_the_default_ttl_holds_unless_a_task_has_one_or_none(ox: Oxpull
         ]
         results = [await task.using(unique=rule).enqueue(number) for number, rule in enumerate(rules)]
         expiries = [(await expiry_of(named, result), result.enqueued_at) for result in results]
-    ttls = [None if expiry is None else round((expiry - start).total_seconds()) for expiry, start in expiries]
-    assert ttls == [60, 5, None, 60, None]
+        took = (await task.enqueue(0)).enqueued_at - results[0].enqueued_at
+    for ttl, (expiry, start) in zip((60, 5, None, 60, None), expiries, strict=True):
+        assert (expiry is None) is (ttl is None)
+        if expiry is not None and ttl is not None:
+            assert dt.timedelta() <= expiry - start - dt.timedelta(seconds=ttl) <= took
 
 
 async def test_a_rule_that_needs_a_ttl_is_refused_where_nobody_gives_one(ox: Oxpull) -> None:

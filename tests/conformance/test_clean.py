@@ -42,7 +42,9 @@ async def test_a_key_goes_when_its_holder_is_gone(conn: Connection) -> None:
 
 async def test_a_key_that_a_follow_up_hangs_on_stays(conn: Connection) -> None:
     ended = await make.successful(conn)
-    await raw.hold_key(conn, make.KEY, ended.id, (await make.waiting(conn)).id)
+    follow_up = await make.waiting(conn)
+    await raw.change(conn, follow_up.id, "waiting_for = 'follow_up'")
+    await raw.hold_key(conn, make.KEY, ended.id, follow_up.id)
     assert await swept(conn) == 0
 
 

@@ -61,7 +61,7 @@ async def test_run_after_may_have_any_time_zone(conn: Connection) -> None:
 
 async def test_F3_the_session_s_time_zone_does_not_matter(conn: Connection) -> None:
     when = datetime(2031, 7, 1, 12, tzinfo=UTC)
-    async with raw.in_tokyo(conn):
+    async with raw.away_from_utc(conn):
         one = await make.ready(conn, run_after=when)
         many = make.new_task(run_after=when)
         [stored] = await enqueue_many(conn, [many])

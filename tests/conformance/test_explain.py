@@ -1,5 +1,6 @@
 """What keeps a task from being claimed is told by the claim's own conditions."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,6 +14,7 @@ from oxpull_async.store.explain import explain_task
 from oxpull_async.store.lease import renew
 from oxpull_async.store.unique import enqueue_unique
 from tests.conformance.conftest import Clock
+from tests.conformance.meanwhile import Meanwhile
 from tests.drivers.locks_kit import end, locked, stored, take
 from tests.fixtures import make
 
@@ -100,3 +102,13 @@ async def test_a_follow_up_names_the_holder_that_it_waits_for(conn: Connection) 
     follow_up = (await enqueue_unique(conn, make.unique_call(RERUN))).record
     [reason] = (await explained(conn, follow_up.id)).reasons
     assert (reason.kind, reason.task_id) == ("follow_up", holder.id)
+
+
+async def test_a_holder_that_ends_while_it_is_looked_up_is_not_named(conn: Connection) -> None:
+    worker = await make.worker(conn)
+    ids = await stored(conn, locked(), locked())
+    [holder] = await take(conn, worker)
+    looks = Meanwhile(conn, "taken_slots", lambda inner: end(inner, replace(holder, lock_key=None)))
+    [reason] = (await explained(looks, ids[1])).reasons
+    assert (reason.kind, reason.task_id) == ("lock", None)
+    assert "has a free place" in reason.text

@@ -56,7 +56,6 @@ PAIRS = [
 
 TRAITS: dict[str, Callable[[Dialect], bool]] = {
     "fresh_keys.enqueue_fresh": lambda dialect: not dialect.enqueues_unique_at_once,
-    "fresh_keys.lock_or_insert": lambda dialect: not dialect.insert_returns_rows,
 }
 """Where an operation has statements; elsewhere none of ours calls it."""
 
@@ -166,10 +165,13 @@ async def what_unique_tasks_do(conn: Connection) -> None:
 async def what_running_locks_do(conn: Connection) -> None:
     lock: make.Options = {"lock_key": "lock", "lock_limit": 1, "lock_conflict": "wait", "queue_name": "locked"}
     for _ in range(2):
-        await make.ready(conn, **lock)
+        waiting = await make.ready(conn, **lock)
     request = replace(make.request(await make.worker(conn), queues=("locked",)), meets_locks=True)
     [claimed] = await claim.claim(conn, request)
+    await make.ready(conn, **lock)
+    await claim.make_way(conn, request)
     await make.settled(conn, claimed, Succeeded("1"))
+    await operate.discard(conn, [waiting.id])
     await locks.hand_over_idle(conn, 10)
     await explain.explain_task(conn, make.ALIAS, claimed.id)
 

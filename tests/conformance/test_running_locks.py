@@ -11,7 +11,7 @@ from oxpull_async.domain.errors import LockTimeout
 from oxpull_async.domain.outcome import Failed, Outcome, Released, Snoozed, Succeeded
 from oxpull_async.domain.record import ClaimedTask, TaskStatus, wire_id
 from oxpull_async.store import lease, locks, operate, queues
-from oxpull_async.store.claim import claim
+from oxpull_async.store.claim import claim, make_way
 from tests.drivers.locks_kit import DONE, Gated, end, locked, statuses, stored, take
 from tests.fixtures import make, raw
 
@@ -31,6 +31,66 @@ async def test_rows_without_a_lock_and_other_keys_pass_a_full_key(conn: Connecti
     ids = await stored(conn, locked("a"), locked("a"), make.new_task(), locked("b"), make.new_task(), locked("a"))
     assert [task.id for task in await take(conn, worker)] == [ids[0], *ids[2:5]]
     assert await statuses(conn, ids) == "RWRRRW"
+
+
+async def test_A5_free_and_admitted_rows_start_in_one_order(conn: Connection) -> None:
+    worker = await make.worker(conn)
+    tasks = [locked(key, priority=priority) for key, priority in (("a", 9), ("a", 8), ("b", 5), ("c", 1))]
+    tasks += [make.new_task(priority=priority) for priority in (7, 6, 4, 3)]
+    await stored(conn, *tasks)
+    assert [[task.priority for task in await take(conn, worker, 4)] for _ in range(2)] == [[9, 7, 6, 5], [4, 3, 1]]
+
+
+async def test_free_rows_fill_what_a_lock_refuses_and_a_full_claim_turns_nobody_away(conn: Connection) -> None:
+    worker = await make.worker(conn)
+    ids = await stored(conn, locked(), locked(), locked(conflict="discard"), *[make.new_task() for _ in range(5)])
+    assert [task.id for task in await take(conn, worker, 3)] == [ids[0], *ids[3:5]]
+    assert [task.id for task in await take(conn, worker, 3)] == ids[5:]
+    assert await statuses(conn, ids) == "RDDRRRRR"
+    assert await take(conn, worker, 3) == []
+    assert await statuses(conn, ids) == "RWXRRRRR"
+
+
+async def test_a_claim_beside_a_taken_key_takes_no_lock_and_parks_nobody(conn: Connection) -> None:
+    worker = await make.worker(conn)
+    ids = await stored(conn, locked(), locked(), locked(), make.new_task(), make.new_task())
+    await take(conn, worker, 1)
+    watched = Gated(conn)
+    assert [task.id for task in await take(watched, worker, 1)] == ids[3:4]
+    assert not set(watched.names) & {"locked_candidates", "lock_locks", "park_tasks"}
+    assert await statuses(conn, ids) == "RDDRD"
+
+
+async def test_making_way_turns_away_what_hides_other_rows(conn: Connection) -> None:
+    worker = await make.worker(conn)
+    ids = await stored(conn, locked(), locked(), locked(conflict="discard"), make.new_task())
+    await take(conn, worker, 1)
+    request = replace(make.request(worker, limit=1), meets_locks=True)
+    assert await make_way(conn, request) == 2
+    assert await statuses(conn, ids) == "RWXD"
+    assert await make_way(conn, request) == 0
+
+
+async def test_making_way_leaves_rows_alone_while_one_of_the_best_may_start(conn: Connection) -> None:
+    worker = await make.worker(conn)
+    ids = await stored(conn, locked("a"), locked("a"), locked("b"), locked("b"))
+    await take(conn, worker, 1)
+    assert await make_way(conn, make.request(worker, limit=1)) == 0
+    assert await statuses(conn, ids) == "RDDD"
+
+
+async def test_a_row_of_another_key_behind_a_deep_backlog_starts_while_free_rows_fill_the_claims(
+    conn: Connection,
+) -> None:
+    worker = await make.worker(conn)
+    await stored(conn, *[locked("a") for _ in range(700)], locked("b"), *[make.new_task() for _ in range(60)])
+    request, taken, ways = replace(make.request(worker, limit=10), meets_locks=True), list[str | None](), 0
+    while "b" not in taken:
+        rows = await claim(conn, request)
+        assert len(rows) == 10, "the free rows ran out first"
+        taken += [task.lock_key for task in rows]
+        ways += await make_way(conn, request)
+    assert ways == 699
 
 
 async def test_a_claim_says_which_lock_each_attempt_holds(conn: Connection) -> None:
@@ -321,4 +381,4 @@ async def test_peek_says_whether_due_rows_need_a_lock(conn: Connection) -> None:
     before = (await queues.peek(conn, make.ALIAS)).meets_locks
     await stored(conn, locked())
     assert (await queues.peek(conn, make.ALIAS)).meets_locks
-    assert before is not conn.dialect.steps_through_indexes
+    assert not before

@@ -113,7 +113,7 @@ async def test_a_waiter_that_is_being_ended_is_passed_over(conn: Connection, oth
     (holder,) = await take(conn, worker)
     discards = Gate()
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
-        group.create_task(operate.discard(Gated(other, lock_locks=discards), [ids[1]]))
+        group.create_task(operate.discard(Gated(other, discard_tasks=discards), [ids[1]]))
         await discards.wait_until_reached()
         settles = group.create_task(end(conn, holder))
         if conn.dialect.skips_locked:

@@ -72,10 +72,9 @@ async def plan(session: OwnSession, name: str, **values: Scalar) -> dict[str, An
 
 
 @pytest.mark.asyncio
-async def test_a_claim_walks_the_ready_index_in_order(session: OwnSession) -> None:
-    steps = await plan(
-        session, "claim_candidates", backend_alias="plans", queue_name="q1", limit=100, excluded_paths='["a"]'
-    )
+@pytest.mark.parametrize("name", ["claim_candidates", "locked_candidates"])
+async def test_a_claim_walks_the_ready_index_in_order(session: OwnSession, name: str) -> None:
+    steps = await plan(session, name, backend_alias="plans", queue_name="q1", limit=100, excluded_paths='["a"]')
     assert steps["t"]["key"] == "oxpull_task_ready"
     assert steps["t"]["type"] == "ref"
     assert "filesort" not in (steps["t"]["Extra"] or "")
@@ -188,6 +187,16 @@ async def test_the_places_of_waiters_are_gone_to_directly(session: OwnSession) -
     assert "filesort" not in (steps["t"]["Extra"] or "")
     steps = await plan(session, "next_place", lock_key="k", place="5 plansq1")
     assert "t" not in steps  # read off the index while planning
+
+
+@pytest.mark.asyncio
+async def test_a_look_for_free_slots_reads_the_best_rows_and_the_holders_of_their_keys(session: OwnSession) -> None:
+    steps = await plan(
+        session, "find_startable", backend_alias="plans", queue_name="q1", limit=100, excluded_paths='["a"]'
+    )
+    assert (steps["t"]["key"], steps["t"]["type"]) == ("oxpull_task_ready", "ref")
+    assert "filesort" not in (steps["t"]["Extra"] or "")
+    assert (steps["h"]["key"], steps["h"]["type"]) == ("oxpull_task_lock", "ref")
 
 
 @pytest.mark.asyncio

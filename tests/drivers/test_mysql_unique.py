@@ -32,6 +32,7 @@ from tests.drivers.mysql_unique_kit import (
     live,
     start,
 )
+from tests.fixtures import make
 from tests.fixtures.servers import MakeDatabase
 
 READ_ONLY = {"free_key", "find_holders", "get_tasks"}
@@ -177,17 +178,22 @@ async def test_a_started_holder_keeps_its_arguments(conn: Connection, alias: str
 async def test_a_debounce_moves_the_task_but_not_past_its_longest_wait(
     database: AiomysqlDatabase, conn: Connection, alias: str
 ) -> None:
+    wait, longest = timedelta(seconds=10), timedelta(seconds=15)
     first = await enqueue(conn, alias, DEBOUNCE)
-    assert first.record.available_at == first.record.enqueued_at + timedelta(seconds=10)
+    began = await make.moment(conn)
+    assert first.record.available_at == first.record.enqueued_at + wait
     database.clock_offset = 3.0
+    before = await make.moment(conn)
     moved = await enqueue(conn, alias, DEBOUNCE, args="[2]")
-    assert timedelta(seconds=3) <= moved.record.available_at - first.record.available_at < timedelta(seconds=4)
+    assert min(before + wait, first.record.enqueued_at + longest) <= moved.record.available_at
+    assert moved.record.available_at <= await make.moment(conn) + wait
     database.clock_offset = 9.0
     last = await enqueue(conn, alias, DEBOUNCE, args="[3]")
     assert last.record.run_after == last.record.available_at
-    assert timedelta(seconds=15) <= last.record.available_at - first.record.enqueued_at < timedelta(seconds=15.5)
+    assert first.record.enqueued_at + longest <= last.record.available_at <= began + longest
+    before = await make.moment(conn)
     endless = await enqueue(conn, alias, replace(DEBOUNCE, max_wait=None), args="[4]")
-    assert endless.record.available_at > last.record.available_at + timedelta(seconds=3)
+    assert before + wait <= endless.record.available_at <= await make.moment(conn) + wait
 
 
 @pytest.mark.asyncio

@@ -147,6 +147,7 @@ def statistics(rows: int) -> Iterator[tuple[str, str]]:
     """Give what ANALYZE would say of a table of so many rows."""
     yield "sqlite_autoindex_oxpull_task_1", f"{rows} 1"
     yield "oxpull_task_ready", f"{rows} {rows} {rows} 1 1 1"
+    yield "oxpull_task_ready_locked", f"{rows} {rows} {rows} 1 1 1"
     yield "oxpull_task_leased", f"{rows} {rows}"
     yield "oxpull_task_deferred", f"{rows} 1"
     yield "oxpull_task_recheck", f"{rows} 1"
@@ -198,7 +199,7 @@ def test_the_claim_sorts_its_candidates_only(planner: sqlite3.Connection) -> Non
 
 def test_only_the_claim_and_the_counts_sort(planner: sqlite3.Connection) -> None:
     assert {name for name in NAMES if any("TEMP B-TREE" in step for step in plan_of(planner, name))} <= {
-        "claim", "claim_candidates", "stats",
+        "claim", "claim_past_locked", "claim_candidates", "locked_candidates", "find_startable", "stats",
     }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from tests.plans.load import QUEUES, Loaded
 
 READY, DEFERRED, LEASED = "oxpull_task_ready", "oxpull_task_deferred", "oxpull_task_leased"
 LOCK_READY, LOCK_WAITING, LOCK = "oxpull_task_lock_ready", "oxpull_task_lock_waiting", "oxpull_task_lock"
+READY_LOCKED, LOCK_RUNNING = "oxpull_task_ready_locked", "oxpull_task_lock_running"
 LIMIT = 100
 ALIAS: dict[str, Scalar] = {"backend_alias": make.ALIAS}
 NONE: dict[str, Scalar] = {}
@@ -35,10 +36,19 @@ class Pinned:
 RETURNING = ("postgres", "sqlite")
 PINNED = (
     Pinned("claim", ("primary", READY), RETURNING, merges=True, reads=1_100),
+    Pinned("claim_past_locked", ("primary", READY, READY_LOCKED, LOCK_RUNNING), RETURNING, merges=True, reads=1_100),
+    Pinned("find_startable", (READY_LOCKED, LOCK_RUNNING), ("postgres",), merges=True),
+    Pinned("find_startable", ("primary", READY_LOCKED, LOCK_RUNNING), ("sqlite",), merges=True),
+    Pinned("find_startable", (READY,), ("mysql",), merges=True),
+    Pinned("claim_candidates", (READY,), ("postgres",), merges=True),
+    Pinned("claim_candidates", ("primary", READY), ("sqlite",), merges=True),
     Pinned("claim_candidates", (READY,), ("mysql",)),
+    Pinned("locked_candidates", (READY_LOCKED,), ("postgres",), merges=True),
+    Pinned("locked_candidates", ("primary", READY_LOCKED), ("sqlite",), merges=True),
+    Pinned("locked_candidates", (READY,), ("mysql",)),
     Pinned("claim", ("primary",), ("mysql",)),
     Pinned("claimed_tasks", ("primary",), ("mysql",)),
-    Pinned("peek", (READY, DEFERRED, LOCK_READY), RETURNING),
+    Pinned("peek", (READY, READY_LOCKED, DEFERRED), RETURNING),
     Pinned("peek_queue", (), ("mysql",)),
     Pinned("promote", ("primary", DEFERRED)),
     Pinned("mark_begun", ("primary",)),
@@ -48,7 +58,8 @@ PINNED = (
     Pinned("expired_tasks", (LEASED,)),
     Pinned("remove_dead_workers", (LEASED,)),
     Pinned("workers", (LEASED,)),
-    Pinned("waiting_time", (READY, LEASED), reads=3_000),
+    Pinned("waiting_time", (READY, READY_LOCKED, LEASED), RETURNING, reads=3_000),
+    Pinned("waiting_time", (READY, LEASED), ("mysql",), reads=3_000),
     Pinned("get_tasks", ("primary",)),
     Pinned("prune_scan", ("primary",), reads=2_000),
     Pinned("prune_tasks", ("primary",)),
@@ -73,9 +84,14 @@ def values(name: str, loaded: Loaded) -> dict[str, Scalar]:
     ids: dict[str, Scalar] = {"ids": loaded.running}
     statuses: dict[str, Scalar] = {"statuses": json.dumps(["SUCCESSFUL", "DISCARDED"]), "age": 604_800.0}
     where: dict[str, Scalar] = {**ALIAS, "limit": LIMIT, "excluded_paths": "[]"}
+    is_split = not loaded.ox.database.dialect.update_returns_rows
+    queues = where | ({"queue_name": QUEUES[0]} if is_split else {"queues": json.dumps(QUEUES)})
     claimed: dict[str, Scalar] = {"worker_id": worker, "later_paths": "[]"}
     by_name: dict[str, dict[str, Scalar]] = {
-        "claim_candidates": {**where, "queue_name": QUEUES[0]},
+        "claim_past_locked": {**claimed, **queues},
+        "find_startable": queues,
+        "claim_candidates": queues,
+        "locked_candidates": queues,
         "claimed_tasks": {**ids, "worker_id": worker},
         "peek": ALIAS,
         "peek_queue": {**ALIAS, "after": ""},
@@ -98,6 +114,5 @@ def values(name: str, loaded: Loaded) -> dict[str, Scalar]:
         "unfinished_tasks": {**ALIAS, "status": "READY", "queue_name": None, "limit": LIMIT},
     }
     if name == "claim":
-        is_split = not loaded.ox.database.dialect.update_returns_rows
-        return {**claimed, **(ids if is_split else {**where, "queues": json.dumps(QUEUES)})}
+        return {**claimed, **(ids if is_split else queues)}
     return dict(by_name.get(name, ids))

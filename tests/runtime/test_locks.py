@@ -1,9 +1,14 @@
 """Running locks over several worker processes."""
 
+import asyncio
+import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from oxpull_async import Oxpull, RunningLock
+from oxpull_async.domain.events import TasksReleased
+from tests.fixtures.workers import working
 from tests.scenarios import locks
 from tests.scenarios.slots import Held, check_limits, most_at_once
 
@@ -19,6 +24,31 @@ async def test_B2_no_lock_is_held_more_often_than_its_limit_while_workers_are_ki
 async def test_B1_free_rows_get_past_many_rows_of_a_taken_lock(url: str) -> None:
     figures = await locks.past_the_blocked(url, blocked=2_000, free=200)
     assert figures.parked <= 2_000
+
+
+@pytest.mark.asyncio
+async def test_B1_a_row_behind_a_backlog_of_a_taken_lock_starts_before_free_rows_run_out(ox: Oxpull) -> None:
+    held, left = asyncio.Event(), [1_500]
+
+    @ox.task(running_lock=RunningLock(name="taken"))
+    async def hold() -> None:
+        await held.wait()
+
+    @ox.task
+    async def free() -> None:
+        left[0] -= 1
+
+    @ox.task(running_lock=True)
+    async def behind() -> int:
+        held.set()
+        return left[0]
+
+    blocked, freely = [hold.call() for _ in range(300)], [free.call() for _ in range(left[0])]
+    results = await ox.enqueue_many([*blocked, behind.call(), *freely])
+    async with working(ox, concurrency=5):
+        result = await results[len(blocked)].wait(timeout=30)
+    assert isinstance(result.return_value, int)
+    assert result.return_value > 0
 
 
 @pytest.mark.asyncio
@@ -40,3 +70,21 @@ def test_G2_a_killed_workers_slot_counts_until_its_lease_ends() -> None:
     assert most_at_once([cut_short, next_one], {1: [now + second]}) == {"a": 1}
     with pytest.raises(AssertionError, match="1 of 1 running locks exceeded"):
         check_limits([cut_short, next_one], {1: [now + 2 * second]}, {"a": 1})
+
+
+@pytest.mark.asyncio
+async def test_A6_a_function_that_waits_for_a_thread_holds_no_running_lock(ox: Oxpull) -> None:
+    ended = threading.Event()
+
+    @ox.task(running_lock=True)
+    def hold(_: int) -> None:
+        ended.wait(30)
+
+    await ox.enqueue_many([hold.call(number) for number in range(5)])
+    async with working(ox, threads=1) as (_, witness):
+        try:
+            released = await witness.seen(TasksReleased)
+            assert "wait for a thread" in released[0].why
+            assert [row.running for row in await ox.stats()] == [1]
+        finally:
+            ended.set()

@@ -1,3 +1,4 @@
+import asyncio
 import threading
 
 import pytest
@@ -5,6 +6,7 @@ import pytest
 from oxpull_async import Oxpull, Worker
 from oxpull_async.domain.errors import WorkerRecycled
 from oxpull_async.domain.record import TaskStatus
+from tests.fixtures.waiting import until
 from tests.scenarios.stuck import stuck_function, stuck_loop
 
 pytestmark = pytest.mark.asyncio
@@ -55,3 +57,37 @@ async def test_A11_a_function_that_ends_within_the_grace_is_stored_and_nothing_i
     await Worker(ox, burst=True).run()
     await result.refresh()
     assert result.return_value == "late"
+
+
+async def test_A11_what_a_blocked_loop_hands_back_does_not_run_on_when_the_loop_goes_on(ox: Oxpull, url: str) -> None:
+    handed_back, effects = threading.Event(), list[str]()
+
+    @ox.task(timeout=0.1, max_attempts=1, priority=-1)
+    async def blocks() -> None:
+        assert handed_back.wait(30)
+
+    @ox.task
+    async def sibling() -> None:
+        await asyncio.sleep(0.1)
+        effects.append("ran on")
+
+    other, _ = await ox.enqueue_many([sibling.call(), blocks.call()])
+
+    async def see() -> None:
+        async with Oxpull(url) as beside:
+
+            async def is_back() -> bool:
+                record = (await beside.get_result(other.id)).record
+                return record.status is TaskStatus.READY and record.attempts == 0 and record.epoch > 0
+
+            await until(is_back, what="the sibling to come back")
+            handed_back.set()
+
+    watching = threading.Thread(target=asyncio.run, args=(see(),))
+    watching.start()
+    worker = Worker(ox, drain_timeout=1)
+    worker.grace = 0.2
+    with pytest.raises(WorkerRecycled):
+        await worker.run()
+    watching.join()
+    assert effects == []

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 from oxpull_async.domain.capacity import Load, allowance
 
 IDLE = Load(
-    concurrency=100, busy=0, unsettled=0, threads=10, free_threads=10, queued=0, met_functions=False, budget=None
+    concurrency=100,
+    busy=0,
+    unsettled=0,
+    threads=10,
+    free_threads=10,
+    queued=0,
+    met_functions=False,
+    meets_locks=False,
+    budget=None,
 )
 
 
@@ -38,6 +46,10 @@ def test_functions_are_left_alone_while_no_thread_is_free_or_some_wait_for_one()
 
 def test_a_queue_of_functions_is_claimed_in_portions_that_start_soon() -> None:
     assert allowance(replace(IDLE, met_functions=True, free_threads=3)).limit == 13
+
+
+def test_A6_functions_that_may_hold_a_running_lock_are_claimed_for_free_threads_only() -> None:
+    assert allowance(replace(IDLE, met_functions=True, meets_locks=True, free_threads=3)).limit == 3
 
 
 def test_only_a_claim_that_fits_the_free_threads_starts_at_once() -> None:

@@ -1,9 +1,9 @@
--- claim_candidates: lock the best due rows of one queue that nobody else has locked: id, rank, available_at, lock key,
--- lock limit, what a taken lock does, attempts.
+-- claim_candidates: lock the best due rows of one queue that need no running lock and that nobody else has locked:
+-- id, rank, available_at.
 -- Differs because there is no RETURNING: the rows are locked first, then updated, then read.
-SELECT t.id, t.`rank`, t.available_at, t.lock_key, t.lock_limit, t.lock_conflict, t.attempts
+SELECT t.id, t.`rank`, t.available_at
   FROM oxpull_task AS t FORCE INDEX (oxpull_task_ready)
- WHERE t.due = 1 AND t.backend_alias = :backend_alias AND t.queue_name = :queue_name
+ WHERE t.ready_lane = 1 AND t.backend_alias = :backend_alias AND t.queue_name = :queue_name
    AND NOT JSON_CONTAINS(:excluded_paths, JSON_QUOTE(t.task_path))
    AND NOT EXISTS (SELECT 1 FROM oxpull_queue AS p
                     WHERE p.backend_alias = :backend_alias AND p.queue_name = :queue_name AND p.paused)

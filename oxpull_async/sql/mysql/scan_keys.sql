@@ -1,6 +1,7 @@
--- scan_keys: the next lock rows by key, and whether each is stale: nothing holds the key and no follow-up hangs on it.
+-- scan_keys: the next lock rows by key, and whether each is stale: nothing holds the key and no follow-up waits for it.
 SELECT u.unique_key,
-       u.follow_up_id IS NULL AND CASE WHEN u.expires_at IS NOT NULL THEN u.expires_at <= :now
+       f.id IS NULL AND CASE WHEN u.expires_at IS NOT NULL THEN u.expires_at <= :now
                                        ELSE t.id IS NULL OR t.status NOT IN ('READY', 'WAITING', 'RUNNING') END
   FROM oxpull_unique u LEFT JOIN oxpull_task t ON t.id = u.holder_id
+  LEFT JOIN oxpull_task f ON f.id = u.follow_up_id AND f.waiting_for = 'follow_up'
  WHERE u.unique_key > :after ORDER BY u.unique_key LIMIT :limit

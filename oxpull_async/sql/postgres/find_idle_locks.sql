@@ -1,9 +1,11 @@
--- find_idle_locks: keys whose rows wait although slots are free and no row of the key is ready; and how many are free.
-SELECT w.lock_key, LEAST(w.waiters, w.lock_limit - w.held)::int
-  FROM (SELECT t.lock_key, max(t.lock_limit) AS lock_limit, count(*) AS waiters,
+-- find_idle_locks: keys with free slots that have, in some queue, rows that wait and none that is ready; how many are free.
+SELECT w.lock_key, max(LEAST(w.waiters, w.lock_limit - w.held))::int
+  FROM (SELECT t.lock_key, t.backend_alias, t.queue_name, max(t.lock_limit) AS lock_limit, count(*) AS waiters,
                (SELECT count(*) FROM oxpull_task h
                  WHERE h.lock_key = t.lock_key AND h.lock_key IS NOT NULL AND h.leased_by IS NOT NULL) AS held
-          FROM oxpull_task t WHERE t.waiting_for = 'lock' GROUP BY t.lock_key) AS w
+          FROM oxpull_task t WHERE t.waiting_for = 'lock' GROUP BY t.lock_key, t.backend_alias, t.queue_name) AS w
  WHERE w.held < w.lock_limit
-   AND NOT EXISTS (SELECT 1 FROM oxpull_task r WHERE r.lock_key = w.lock_key AND r.lock_key IS NOT NULL AND r.due + 0 = 1)
- ORDER BY w.lock_key LIMIT :limit::int
+   AND NOT EXISTS (SELECT 1 FROM oxpull_task r
+                    WHERE r.lock_key = w.lock_key AND r.lock_key IS NOT NULL AND r.due + 0 = 1
+                      AND r.backend_alias = w.backend_alias AND r.queue_name = w.queue_name)
+ GROUP BY w.lock_key ORDER BY w.lock_key LIMIT :limit::int

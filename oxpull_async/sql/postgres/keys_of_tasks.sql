@@ -1,5 +1,4 @@
--- keys_of_tasks: what hangs on these rows: the key of a follow-up, for rows declared to rerun, the running lock, and
--- whether the row is due.
-SELECT t.id::text, CASE WHEN t.reruns THEN t.unique_key END, t.lock_key, t.due = 1 FROM oxpull_task t
+-- keys_of_tasks: what hangs on these rows: the key of a follow-up, for rows declared to rerun, and the running lock.
+SELECT t.id::text, CASE WHEN t.reruns THEN t.unique_key END, t.lock_key FROM oxpull_task t
  WHERE t.id = ANY(ARRAY(SELECT jsonb_array_elements_text(:ids::text::jsonb)::uuid))
    AND (t.reruns OR t.lock_key IS NOT NULL)

@@ -1,11 +1,11 @@
--- claim_candidates: the best due rows of these queues, with and without running locks; returns id, rank,
--- available_at, lock key, lock limit, what a taken lock does, and attempts made before.
-SELECT best.id, best."rank", best.available_at, best.lock_key, best.lock_limit, best.lock_conflict, best.attempts
+-- claim_candidates: the best due rows of these queues that need no running lock; returns id, rank, available_at.
+SELECT best.id, best."rank", best.available_at
   FROM json_each(:queues) AS q
  CROSS JOIN oxpull_task AS best INDEXED BY sqlite_autoindex_oxpull_task_1
  WHERE best.id IN (
     SELECT t.id FROM oxpull_task AS t INDEXED BY oxpull_task_ready
      WHERE t.backend_alias = :backend_alias AND t.queue_name = q.value AND t.due = 1
+       AND t.lock_key IS NULL
        AND t.task_path NOT IN (SELECT value FROM json_each(:excluded_paths))
      ORDER BY t."rank", t.available_at, t.id
      LIMIT :limit)

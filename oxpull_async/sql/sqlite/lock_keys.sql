@@ -1,4 +1,4 @@
 -- lock_keys: the lock rows of these keys, as `find_holders`. Locks nothing: there is one writer, and this one is it.
-SELECT u.unique_key, u.holder_id, u.follow_up_id, COALESCE(u.expires_at <= :now, false), NULL
+SELECT u.unique_key, u.holder_id, u.follow_up_id, u.expires_at <= :now, NULL
   FROM oxpull_unique AS u INDEXED BY sqlite_autoindex_oxpull_unique_1
  WHERE u.unique_key IN (SELECT value FROM json_each(:keys))

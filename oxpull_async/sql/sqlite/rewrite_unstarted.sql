@@ -4,7 +4,7 @@
 UPDATE oxpull_task AS t INDEXED BY sqlite_autoindex_oxpull_task_1
    SET args = n.args, kwargs = n.kwargs, priority = n.priority, "rank" = -n.priority, run_after = n.run_after,
        available_at = CASE WHEN n.wait IS NULL THEN COALESCE(n.run_after, t.enqueued_at) ELSE n.run_after END,
-       lock_key = n.lock_key, lock_limit = n.lock_limit, lock_conflict = n.lock_conflict,
+       reruns = t.reruns OR n.reruns, lock_key = n.lock_key, lock_limit = n.lock_limit, lock_conflict = n.lock_conflict,
        status = CASE WHEN t.waiting_for = 'lock' THEN 'READY' ELSE t.status END,
        waiting_for = NULLIF(t.waiting_for, 'lock'),
        due = CASE WHEN t.status <> 'READY' AND t.waiting_for <> 'lock' THEN NULL WHEN n.run_after > :now THEN 0 ELSE 1 END
@@ -23,6 +23,7 @@ UPDATE oxpull_task AS t INDEXED BY sqlite_autoindex_oxpull_task_1
                    json_extract(d.given, '$.kwargs') AS kwargs, json_extract(d.given, '$.priority') AS priority, d.wait,
                    CASE WHEN d.wait IS NULL THEN json_extract(d.given, '$.run_after')
                         ELSE min(d.moved, COALESCE(d.latest, d.moved)) END AS run_after,
+                   json_extract(d.given, '$.reruns') AS reruns,
                    json_extract(d.given, '$.lock_key') AS lock_key, json_extract(d.given, '$.lock_limit') AS lock_limit,
                    json_extract(d.given, '$.lock_conflict') AS lock_conflict,
                    'READY' AS ready, 'WAITING' AS waiting, 0 AS attempts

@@ -1,7 +1,9 @@
--- scan_keys: the next lock rows by key, and whether each is stale: nothing holds the key and no follow-up hangs on it.
+-- scan_keys: the next lock rows by key, and whether each is stale: nothing holds the key and no follow-up waits for it.
 SELECT u.unique_key,
-       u.follow_up_id IS NULL AND CASE WHEN u.expires_at IS NOT NULL THEN u.expires_at <= :now
+       f.id IS NULL AND CASE WHEN u.expires_at IS NOT NULL THEN u.expires_at <= :now
                                        ELSE t.id IS NULL OR t.status NOT IN ('READY', 'WAITING', 'RUNNING') END
   FROM oxpull_unique AS u INDEXED BY sqlite_autoindex_oxpull_unique_1
   LEFT JOIN oxpull_task AS t INDEXED BY sqlite_autoindex_oxpull_task_1 ON t.id = u.holder_id
+  LEFT JOIN oxpull_task AS f INDEXED BY sqlite_autoindex_oxpull_task_1
+         ON f.id = u.follow_up_id AND f.waiting_for = 'follow_up'
  WHERE u.unique_key > :after ORDER BY u.unique_key LIMIT :limit

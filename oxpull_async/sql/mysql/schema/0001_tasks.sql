@@ -1,5 +1,5 @@
 -- 0001: tasks, workers, queues. Statements end with a semicolon at the end of a line.
--- There is no partial index: rows that are not due have due NULL or 0 and so stand apart in the ready index, and
+-- There is no partial index: `ready_lane` is 1 for due rows without a running lock, 2 for those with one and else NULL, and
 -- rows with a recheck mark stand apart from the others without a lease in the leased index. `lock_state` is NULL
 -- but for rows with a running lock that wait for it, run or are due: w, r or d before the key.
 -- /*M! is read by MariaDB only, /*!8 by MySQL only: names are compared byte for byte, trailing spaces included, and
@@ -45,6 +45,7 @@ CREATE TABLE IF NOT EXISTS oxpull_task (
     lock_key           varchar(64) NULL,
     lock_limit         integer NULL,
     lock_conflict      varchar(8) NULL,
+    ready_lane         smallint GENERATED ALWAYS AS (CASE WHEN due = 1 THEN IF(lock_key IS NULL, 1, 2) END) VIRTUAL,
     deferred_until     datetime(6) GENERATED ALWAYS AS (CASE WHEN due = 0 THEN available_at END) VIRTUAL,
     lock_state         varchar(65) GENERATED ALWAYS AS (
         CASE WHEN waiting_for = 'lock' THEN CONCAT('w', lock_key) WHEN status = 'RUNNING' THEN CONCAT('r', lock_key)
@@ -52,7 +53,7 @@ CREATE TABLE IF NOT EXISTS oxpull_task (
     lock_queue         varchar(260) /*M! COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */
         GENERATED ALWAYS AS (
         CASE WHEN waiting_for = 'lock' THEN CONCAT(CHAR_LENGTH(backend_alias), ' ', backend_alias, queue_name) END) VIRTUAL,
-    INDEX oxpull_task_ready (due, backend_alias, queue_name, `rank`, available_at, id),
+    INDEX oxpull_task_ready (ready_lane, backend_alias, queue_name, `rank`, available_at, id),
     INDEX oxpull_task_deferred (deferred_until),
     INDEX oxpull_task_leased (leased_by, recheck),
     INDEX oxpull_task_lock (lock_state, lock_queue, `rank`, available_at, id)

@@ -38,7 +38,10 @@ CREATE TABLE oxpull_task (
     lock_limit         integer NULL,
     lock_conflict      varchar(8) NULL
 );
-CREATE INDEX oxpull_task_ready ON oxpull_task (backend_alias, queue_name, "rank", available_at, id) WHERE due = 1;
+CREATE INDEX oxpull_task_ready ON oxpull_task (backend_alias, queue_name, "rank", available_at, id)
+ WHERE due = 1 AND lock_key IS NULL;
+CREATE INDEX oxpull_task_ready_locked ON oxpull_task (backend_alias, queue_name, "rank", available_at, id)
+ WHERE due = 1 AND lock_key IS NOT NULL;
 CREATE INDEX oxpull_task_deferred ON oxpull_task (available_at) WHERE due = 0;
 CREATE INDEX oxpull_task_leased ON oxpull_task (leased_by) WHERE leased_by IS NOT NULL;
 CREATE INDEX oxpull_task_recheck ON oxpull_task (id) WHERE recheck = 1;

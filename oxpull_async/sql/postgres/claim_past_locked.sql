@@ -1,0 +1,41 @@
+-- claim_past_locked: `claim`, unless one of the best due rows with a running lock, `limit` of each queue, finds a slot
+-- free now: then nothing, for whether that row may start is decided under its key's lock row, which this does not touch.
+UPDATE oxpull_task AS c
+   SET status = 'RUNNING', due = NULL, attempts = c.attempts + 1, epoch = c.epoch + 1,
+       begun = c.task_path <> ALL (ARRAY(SELECT jsonb_array_elements_text(:later_paths::text::jsonb))),
+       leased_by = :worker_id::text::uuid, worker_ids = c.worker_ids || to_jsonb(:worker_id::text),
+       started_at = COALESCE(c.started_at, :now), prior_attempted_at = c.last_attempted_at, last_attempted_at = :now
+ WHERE c.id = ANY(ARRAY(
+    SELECT best.id
+      FROM jsonb_array_elements_text(:queues::text::jsonb) AS q(queue_name)
+     CROSS JOIN LATERAL (
+        SELECT t.id, t."rank", t.available_at FROM oxpull_task t
+         WHERE t.backend_alias = :backend_alias::text AND t.queue_name = q.queue_name AND t.due = 1
+           AND t.lock_key IS NULL
+           AND NOT (SELECT :excluded_paths::text::jsonb) ? t.task_path
+         ORDER BY t."rank", t.available_at, t.id
+         LIMIT (SELECT :limit::int) FOR UPDATE SKIP LOCKED) AS best
+     WHERE NOT EXISTS (SELECT 1 FROM oxpull_queue p
+                        WHERE p.backend_alias = :backend_alias::text AND p.queue_name = q.queue_name AND p.paused)
+     ORDER BY best."rank", best.available_at, best.id
+     LIMIT :limit::int))
+   AND EXISTS (SELECT 1 FROM oxpull_worker w
+                WHERE w.id = :worker_id::text::uuid AND NOT w.dead AND w.lease_expires_at > :now)
+   AND NOT EXISTS (
+      SELECT 1
+        FROM (SELECT best.lock_key, max(best.lock_limit) AS lock_limit
+                FROM jsonb_array_elements_text(:queues::text::jsonb) AS q(queue_name)
+               CROSS JOIN LATERAL (
+                  SELECT t.lock_key, t.lock_limit FROM oxpull_task t
+                   WHERE t.backend_alias = :backend_alias::text AND t.queue_name = q.queue_name AND t.due = 1
+                     AND t.lock_key IS NOT NULL
+                     AND NOT (SELECT :excluded_paths::text::jsonb) ? t.task_path
+                   ORDER BY t."rank", t.available_at, t.id LIMIT (SELECT :limit::int)) AS best
+               WHERE NOT EXISTS (SELECT 1 FROM oxpull_queue p
+                                  WHERE p.backend_alias = :backend_alias::text AND p.queue_name = q.queue_name AND p.paused)
+               GROUP BY best.lock_key) AS met
+       WHERE met.lock_limit > (SELECT count(*) FROM oxpull_task h
+                              WHERE h.lock_key = met.lock_key AND h.lock_key IS NOT NULL AND h.leased_by IS NOT NULL))
+RETURNING c.id::text, c.epoch, c.task_path, c.queue_name, c.priority, to_json(c.available_at) #>> '{}', c.args::text,
+          c.kwargs::text, c.attempts, c.max_attempts, c.snoozes, c.timeout, c.begun,
+          CASE WHEN c.reruns THEN c.unique_key END, c.lock_key

@@ -1,9 +1,0 @@
--- delete_idle_locks: delete lock rows of running locks that no task runs under, waits for or is due with.
-DELETE FROM oxpull_lock
- WHERE lock_key = ANY(ARRAY(
-    SELECT l.lock_key FROM oxpull_lock l
-     WHERE NOT EXISTS (SELECT 1 FROM oxpull_task t WHERE t.lock_key = l.lock_key AND t.lock_key IS NOT NULL AND t.due + 0 = 1)
-       AND NOT EXISTS (SELECT 1 FROM oxpull_task t WHERE t.lock_key = l.lock_key AND t.waiting_for = 'lock')
-       AND NOT EXISTS (SELECT 1 FROM oxpull_task t
-                        WHERE t.lock_key = l.lock_key AND t.lock_key IS NOT NULL AND t.leased_by IS NOT NULL)
-     LIMIT :limit::int FOR UPDATE SKIP LOCKED))

@@ -1,0 +1,17 @@
+-- locked_candidates: lock the best due rows of these queues that need a running lock; returns id, rank, available_at,
+-- lock key, lock limit, what a taken lock does, and attempts made before.
+SELECT best.id::text, best."rank", to_json(best.available_at AT TIME ZONE 'UTC') #>> '{}', best.lock_key, best.lock_limit,
+       best.lock_conflict, best.attempts
+  FROM jsonb_array_elements_text(:queues::text::jsonb) AS q(queue_name)
+ CROSS JOIN LATERAL (
+    SELECT t.id, t."rank", t.available_at, t.lock_key, t.lock_limit, t.lock_conflict, t.attempts
+      FROM oxpull_task t
+     WHERE t.backend_alias = :backend_alias::text AND t.queue_name = q.queue_name AND t.due = 1
+       AND t.lock_key IS NOT NULL
+       AND NOT (SELECT :excluded_paths::text::jsonb) ? t.task_path
+     ORDER BY t."rank", t.available_at, t.id
+     LIMIT (SELECT :limit::int) FOR UPDATE SKIP LOCKED) AS best
+ WHERE NOT EXISTS (SELECT 1 FROM oxpull_queue p
+                    WHERE p.backend_alias = :backend_alias::text AND p.queue_name = q.queue_name AND p.paused)
+ ORDER BY best."rank", best.available_at, best.id
+ LIMIT :limit::int
