@@ -112,7 +112,8 @@ def _options_of(path: Path, group: str | None) -> dict[str, str]:
     parser.read_string(path.read_text(encoding="utf-8"))
     found: dict[str, str] = {}
     for section in ("client", "client-server", "client-mariadb", group):
-        for key, value in parser[section].items() if section and parser.has_section(section) else ():
+        values: Mapping[str, str | None] = parser[section] if section and parser.has_section(section) else {}
+        for key, value in values.items():
             name = key.replace("-", "_")
             found[_FILE_NAMES.get(name, name)] = "1" if value is None else value.strip("'\"")
     return found
