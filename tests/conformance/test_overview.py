@@ -63,6 +63,20 @@ async def test_every_unfinished_state_is_counted_by_queue(conn: Connection, cloc
     assert found["sync"].oldest_due is None
 
 
+async def test_due_tasks_with_a_running_lock_are_counted_with_the_others(conn: Connection, clock: Clock) -> None:
+    locked = await make.ready(conn, queue_name="a", lock_key="lock", lock_limit=1, lock_conflict="wait")
+    clock.advance(60)
+    free = [await make.ready(conn, queue_name=queue_name) for queue_name in ("a", "b")]
+    also = await make.ready(conn, queue_name="c", lock_key="lock", lock_limit=1, lock_conflict="wait")
+    found = await queues(conn)
+    assert {name: queue.counts for name, queue in found.items()} == {"a": {"due": 2}, "b": {"due": 1}, "c": {"due": 1}}
+    assert found["a"].oldest_due == pytest.approx(60, abs=5)
+    assert (await queues(conn, 1))["a"].counts == {"due": 1}
+    ids = {locked.id, also.id, *(task.id for task in free)}
+    assert set(await unfinished_tasks(conn, make.ALIAS, READY, None, LIMIT)) == ids
+    assert set(await unfinished_tasks(conn, make.ALIAS, READY, "a", LIMIT)) == {locked.id, free[0].id}
+
+
 async def test_the_newest_ended_tasks_are_counted(conn: Connection) -> None:
     for build in (make.successful, make.failed, make.lost, make.discarded):
         await build(conn, queue_name="old")

@@ -67,13 +67,14 @@ PINNED = (
     Pinned("discard_tasks", ("primary",)),
     Pinned("cancel_tasks", ("primary",)),
     Pinned("run_tasks_now", ("primary",)),
-    Pinned("queue_backlog", (READY,), reads=1_700),
+    Pinned("queue_backlog", (READY, READY_LOCKED), RETURNING, reads=1_700),
+    Pinned("queue_backlog", (READY,), ("mysql",), reads=1_700),
     Pinned("unfinished_by_queue", (DEFERRED, LEASED, LOCK_WAITING), RETURNING, merges=True),
     Pinned("unfinished_by_queue", (DEFERRED, LEASED, LOCK), ("mysql",)),
-    Pinned("pending_follow_ups", ("primary", READY, DEFERRED, LEASED, LOCK_WAITING), RETURNING),
+    Pinned("pending_follow_ups", ("primary", READY, READY_LOCKED, DEFERRED, LEASED, LOCK_WAITING), RETURNING),
     Pinned("pending_follow_ups", ("primary", READY, DEFERRED, LEASED, LOCK), ("mysql",)),
     Pinned("recent_outcomes", ("primary",), merges=True),
-    Pinned("unfinished_tasks", (READY, DEFERRED, LEASED, LOCK_WAITING), RETURNING),
+    Pinned("unfinished_tasks", (READY, READY_LOCKED, DEFERRED, LEASED, LOCK_WAITING), RETURNING),
     Pinned("unfinished_tasks", (READY, DEFERRED, LEASED, LOCK), ("mysql",)),
 )
 

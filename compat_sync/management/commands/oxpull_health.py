@@ -2,7 +2,7 @@
 
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from compat_sync.actions.selection import DEFAULT
 from compat_sync.management.running import answered
-from compat_sync.operations import BlockingOperations, operations_of
+from compat_sync.operations import BlockingOperations, backend_of, operations_of
 from compat_sync.shim import run_blocking
 from oxpull_async.app.operations import Health
 from oxpull_async.cli.options import duration
@@ -65,6 +65,7 @@ class Command(BaseCommand):
         """Look, say what is wrong, and exit accordingly."""
         bounds = _bounds(options)
         with answered():
+            _require_queue(bounds.queue, backend_of(options["backend"]).queues)
             health = run_blocking(_look(operations_of(options["backend"]), bounds))
         if options["json"]:
             self.stdout.write(json_text(health_document(health)))
@@ -77,12 +78,20 @@ class Command(BaseCommand):
 
 def _bounds(options: dict[str, Any]) -> _Bounds:
     backlog, age = options["max_backlog"], options["max_age"]
+    if options["queue"] is not None and backlog is None and age is None:
+        raise CommandError("--queue says which queue --max-age and --max-backlog are for: give one of these as well")
     if backlog is not None and backlog < 0:
         raise CommandError(f"--max-backlog is {backlog}, and a number of tasks is 0 or more")
     try:
         return _Bounds(options["queue"], backlog, None if age is None else duration(str(age)))
     except click.BadParameter as wrong:
         raise CommandError(f"--max-age: {wrong.message}") from None
+
+
+def _require_queue(name: str | None, declared: Collection[str]) -> None:
+    if name is not None and declared and name not in declared:
+        known = ", ".join(map(repr, sorted(declared)))
+        raise CommandError(f"--queue is {name!r}, which QUEUES of the backend does not name: there is {known}")
 
 
 async def _look(operations: BlockingOperations, bounds: _Bounds) -> Health:

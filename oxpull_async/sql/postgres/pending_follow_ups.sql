@@ -8,7 +8,12 @@ SELECT f.id::text, f.queue_name
         (SELECT t.unique_key, t.reruns FROM oxpull_task t WHERE t.due = 0
           ORDER BY t.available_at LIMIT (SELECT :limit::int))
         UNION ALL
-        (SELECT t.unique_key, t.reruns FROM oxpull_task t WHERE t.backend_alias = :backend_alias::text AND t.due = 1
+        (SELECT t.unique_key, t.reruns FROM oxpull_task t
+          WHERE t.backend_alias = :backend_alias::text AND t.due = 1 AND t.lock_key IS NULL
+          ORDER BY t.queue_name, t."rank", t.available_at LIMIT (SELECT :limit::int))
+        UNION ALL
+        (SELECT t.unique_key, t.reruns FROM oxpull_task t
+          WHERE t.backend_alias = :backend_alias::text AND t.due = 1 AND t.lock_key IS NOT NULL
           ORDER BY t.queue_name, t."rank", t.available_at LIMIT (SELECT :limit::int))
         UNION ALL
         (SELECT t.unique_key, t.reruns FROM oxpull_task t WHERE t.waiting_for = 'lock'

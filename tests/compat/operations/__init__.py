@@ -1,0 +1,1 @@
+"""What operators do from Django: the actions and the commands."""
