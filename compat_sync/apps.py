@@ -19,7 +19,8 @@ class CompatSyncConfig(AppConfig):
         """Register checks and tasks, Django's own checks of tasks too, and watch over migrations."""
         import django.tasks  # noqa: F401
 
-        from compat_sync import checks, host
+        from compat_sync import checks
+        from compat_sync.worker import host
 
         checks.register()
         host.register()

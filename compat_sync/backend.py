@@ -16,10 +16,10 @@ from compat_sync.enqueuing import Enqueuing
 from compat_sync.exceptions import TaskResultDoesNotExist, translated
 from compat_sync.hosts import oxpull_of
 from compat_sync.options import BackendOptions, mended, read_options
-from compat_sync.placement import database_alias
+from compat_sync.placement import check_placement, database_alias
 from compat_sync.results import TaskResult, result_of
 from compat_sync.shim import run_blocking
-from compat_sync.tasks import PolicyTask, core_task, numbered_call
+from compat_sync.tasks import PolicyTask, check_function, core_task, numbered_call
 from compat_sync.threads import on_django
 from oxpull_async.app.operations import checked_id
 from oxpull_async.app.oxpull import Oxpull
@@ -67,6 +67,7 @@ class OxpullBackend(BaseTaskBackend):
     def validate_task(self, task: AnyTask) -> None:
         """Raise InvalidTask where Django's rules or this queue's refuse a task's declaration."""
         super().validate_task(task)
+        check_function(task.func)
         try:
             setup = self.setup
         except ImproperlyConfigured:
@@ -95,6 +96,7 @@ class OxpullBackend(BaseTaskBackend):
 
         Those of a unique task are deduplicated, as the same calls one after another would be.
         """
+        check_placement()
         with translated():
             made = self._calls(task, calls)
             return self._enqueuing.on_django(made, bulk=True) if made else []
@@ -103,6 +105,7 @@ class OxpullBackend(BaseTaskBackend):
         """Store calls as `enqueue_many` does, where `aenqueue` would."""
         if not self._goes_native:
             return await on_django(self.enqueue_many, task, calls)
+        check_placement()
         with translated():
             made = self._calls(task, calls)
             return await self._enqueuing.natively(made, bulk=True) if made else []

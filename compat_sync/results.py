@@ -35,11 +35,12 @@ class TaskError(DjangoError):  # type: ignore[misc] # the stubs do not know that
     at: datetime | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TaskResult(DjangoResult):  # type: ignore[misc, type-arg] # the same; generic to a type checker only
     """A stored task as Django sees it.
 
     `record` is the whole row as last read; `created` is False when an enqueue was answered with a task that was there.
+    Results are equal when what Django knows of them is.
     """
 
     record: TaskRecord

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from inspect import iscoroutinefunction
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from django.tasks import Task
@@ -26,7 +26,7 @@ from oxpull_async.domain.unique import Unique
 if TYPE_CHECKING:
     from compat_sync.results import TaskResult
 
-__all__ = ["POLICY", "PolicyTask", "body_of", "core_task", "numbered_call"]
+__all__ = ["POLICY", "PolicyTask", "body_of", "check_function", "core_task", "numbered_call"]
 
 _CALL = ("max_attempts", "timeout", "unique", "running_lock")
 _FAILURES = ("backoff", "retry_on", "fail_on")
@@ -112,6 +112,14 @@ def numbered_call(core: CoreTask[..., Any], position: int, call: Any) -> Call[An
         return Call(core, tuple(args), dict(kwargs))
     except (TypeError, ValueError):
         raise InvalidTask(f"call {position}: {call!r:.80} must be a pair of arguments, like ([1], {{}})") from None
+
+
+def check_function(function: Callable[..., Any]) -> None:
+    """Raise InvalidTask for a function that no worker could find by its path, or whose result cannot be stored."""
+    if function.__name__ == "<lambda>":
+        raise InvalidTask("a lambda has no name by which a worker could find it: use def or async def")
+    if isgeneratorfunction(function) or isasyncgenfunction(function):
+        raise InvalidTask(f"{function.__qualname__} is a generator; a task returns one value")
 
 
 @lru_cache(maxsize=4096)

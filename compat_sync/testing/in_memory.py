@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from compat_sync import clock
-from compat_sync.around import Around, Teller
 from compat_sync.results import result_of
 from compat_sync.signals import ended
 from compat_sync.testing.inline import Inline
+from compat_sync.worker.around import Around, Teller
 from oxpull_async.app.task import Task as CoreTask
 from oxpull_async.domain.errors import InvalidTask
 from oxpull_async.domain.record import ClaimedTask, NewTask, TaskRecord, TaskStatus, WorkerId, new_record

@@ -10,11 +10,11 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 
-from compat_sync.around import Around, Teller
 from compat_sync.context import CURRENT
 from compat_sync.shim import run_blocking
 from compat_sync.signals import send_finished, send_started
 from compat_sync.threads import on_django
+from compat_sync.worker.around import Around, Teller
 from oxpull_async import TaskContext
 from oxpull_async.domain.outcome import Outcome
 from oxpull_async.domain.record import TaskRecord

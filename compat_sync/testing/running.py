@@ -13,12 +13,12 @@ from asgiref.sync import sync_to_async
 
 from compat_sync.context import CURRENT
 from compat_sync.exceptions import DatabaseTrouble, DataRefused, TaskResultDoesNotExist, UsageError, translated
-from compat_sync.host import DjangoHost, installed_packages, register
 from compat_sync.operations import BlockingOperations
 from compat_sync.results import TaskResult, result_of
 from compat_sync.shim import run_blocking
 from compat_sync.testing.inline import Inline, Ran
 from compat_sync.testing.savepoints import as_if_alone
+from compat_sync.worker.host import DjangoHost, installed_packages, register
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.outcome import Failed, Lease, Outcome, Released, Settlement
 from oxpull_async.domain.record import ClaimedTask

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from compat_sync.check_catalog import CATALOG
-from compat_sync.option_keys import IDLE_KEYS, LATER_KEYS, OPTION_KEYS
+from compat_sync.checks.catalog import CATALOG
+from compat_sync.options.keys import IDLE_KEYS, LATER_KEYS, OPTION_KEYS
 
 DOCS = Path(__file__).parents[2] / "docs"
 

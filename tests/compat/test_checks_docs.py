@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from compat_sync.check_catalog import CATALOG, Problem
-from compat_sync.option_keys import IDLE_KEYS, LATER_KEYS, OPTION_KEYS
-from compat_sync.option_readers import READERS
+from compat_sync.checks.catalog import CATALOG, Problem
+from compat_sync.options.keys import IDLE_KEYS, LATER_KEYS, OPTION_KEYS
+from compat_sync.options.readers import READERS
 from tests.compat.checks_pages import TABLES, Table
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ def test_a_table_is_generated_from_the_declarations(table: Table) -> None:
 
 
 def test_every_id_that_the_code_uses_is_in_the_catalogue_and_the_other_way_round() -> None:
-    code = text([path for path in SOURCES if path.name != "check_catalog.py"])
+    code = text([path for path in SOURCES if path.name != "catalog.py"])
     assert set(re.findall(r'"([EWI]\d{3})"', code)) == set(CATALOG)
 
 

@@ -7,7 +7,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.postgresql.base import DatabaseWrapper as Postgres
 from django.db.backends.sqlite3.base import DatabaseWrapper as Sqlite
 
-from compat_sync.native_engine import engine_problems
+from compat_sync.native.engine import engine_problems
 
 ENTRY: dict[str, Any] = {
     "ENGINE": "shop.engine",

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from psycopg import pq
 
-from compat_sync.native_entry import Reading, Surroundings
-from compat_sync.native_url import read_entry
+from compat_sync.native.entry import Reading, Surroundings
+from compat_sync.native.url import read_entry
 from oxpull_async.drivers.url import DatabaseUrl
 
 PAGE = Path(__file__).parents[2] / "docs" / "django-databases.md"

@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
 
 from compat_sync.move import MoveReport, MoveRequest, move
-from compat_sync.move_tables import shared_database
+from compat_sync.move.tables import shared_database
 from oxpull_async.domain.errors import DatabaseTrouble
 from oxpull_async.domain.record import TaskId
 

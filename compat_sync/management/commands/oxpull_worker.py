@@ -16,9 +16,9 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 
 from compat_sync import native
-from compat_sync.host import DjangoHost, installed_packages, register
-from compat_sync.reloading import restarting
-from compat_sync.worker_logs import show_logs
+from compat_sync.worker.host import DjangoHost, installed_packages, register
+from compat_sync.worker.logs import show_logs
+from compat_sync.worker.reloading import restarting
 from oxpull_async import Worker
 from oxpull_async.cli.group import in_one_sentence
 from oxpull_async.cli.leave import PATIENCE, leave_within

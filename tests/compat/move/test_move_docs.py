@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from compat_sync.option_keys import IDLE_KEYS, LATER_KEYS
+from compat_sync.options.keys import IDLE_KEYS, LATER_KEYS
 from tests.compat.django_aliases import configure
 from tests.compat.move.pages import PAGE, Command, File, our_names, steps
 from tests.compat.projects import ROOT

@@ -13,11 +13,11 @@ from django.test import override_settings
 
 from compat_sync.connection import DjangoConnection
 from compat_sync.exceptions import UsageError
-from compat_sync.host import DjangoHost
 from compat_sync.operations import BlockingOperations
 from compat_sync.results import TaskResult
 from compat_sync.shim import run_blocking
 from compat_sync.testing import arun_tasks, captured_tasks, moved_clock, run_tasks
+from compat_sync.worker.host import DjangoHost
 from oxpull_async.domain.outcome import Lease, Settlement, Succeeded
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.store.claim import ClaimRequest, claim

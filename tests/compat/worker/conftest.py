@@ -6,7 +6,7 @@ from typing import Unpack
 
 import pytest
 
-from compat_sync.host import DjangoHost, register
+from compat_sync.worker.host import DjangoHost, register
 from oxpull_async.runtime.worker import Worker, WorkerKeywords
 from tests.compat.worker import tasks
 from tests.fixtures.waiting import Witness

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from compat_sync.host import DjangoHost, find_task
+from compat_sync.worker.host import DjangoHost, find_task
 from oxpull_async import Oxpull, TaskStatus
 from tests.compat import shop
 from tests.compat.conftest import Kind

@@ -9,7 +9,7 @@ from django.tasks import TaskResultStatus
 from django.test import override_settings
 
 from compat_sync.django_types import AnyResult, AnyTask
-from compat_sync.host import DjangoHost
+from compat_sync.worker.host import DjangoHost
 from tests.compat.worker import tasks
 from tests.compat.worker.conftest import Work, drain
 from tests.compat.worker.sessions import kill_others, none_is_left

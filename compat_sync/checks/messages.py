@@ -12,9 +12,9 @@ from django.conf import settings
 from django.core import checks
 from django.utils.module_loading import import_string
 
-from compat_sync.check_catalog import Problem
-from compat_sync.check_installation import database_problems, schema_problems, time_problems
-from compat_sync.check_tasks import imported, named_problems, scheduled_problems, schedules_of
+from compat_sync.checks.catalog import Problem
+from compat_sync.checks.installation import database_problems, schema_problems, time_problems
+from compat_sync.checks.tasks import imported, named_problems, scheduled_problems, schedules_of
 from compat_sync.options import examine
 
 __all__ = ["backend_messages", "check_installation", "check_schema", "our_aliases", "register"]

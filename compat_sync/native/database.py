@@ -16,10 +16,10 @@ from django.db.utils import load_backend
 from django.utils.connection import ConnectionDoesNotExist
 
 from compat_sync import clock
-from compat_sync.native_aiomysql import SOCKETS
-from compat_sync.native_engine import engine_problems
-from compat_sync.native_entry import Reading, Surroundings, remembered
-from compat_sync.native_url import LIBRARIES, read_entry
+from compat_sync.native.aiomysql import SOCKETS
+from compat_sync.native.engine import engine_problems
+from compat_sync.native.entry import Reading, Surroundings, remembered
+from compat_sync.native.url import LIBRARIES, read_entry
 from oxpull_async.app.open_database import open_url, with_options
 from oxpull_async.db.contract import Connection, Database, Dialect, Listener
 from oxpull_async.domain.errors import UsageError

@@ -4,7 +4,7 @@ from configparser import ConfigParser, Error
 from pathlib import Path
 from types import MappingProxyType
 
-from compat_sync.native_entry import Setting, Settings, Surroundings
+from compat_sync.native.entry import Setting, Settings, Surroundings
 
 __all__ = ["VARIABLES", "UnknownService", "service_settings"]
 

@@ -169,7 +169,7 @@ CATALOG: Mapping[str, Situation] = MappingProxyType(
         ),
         "W204": Situation(
             "The database lacks tables or columns that this version needs.",
-            "Run `manage.py migrate`.",
+            "Run `manage.py migrate`; if that is what tells you, it is about to add them.",
             with_database=True,
         ),
         "I201": Situation(

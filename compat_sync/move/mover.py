@@ -8,10 +8,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from compat_sync import clock, move_rows
+from compat_sync import clock
 from compat_sync.connection import DjangoConnection
-from compat_sync.move_plan import OLD_STATUS, Planner, UnmovableError
-from compat_sync.move_tables import has_oxpull_app
+from compat_sync.move import rows as move_rows
+from compat_sync.move.plan import OLD_STATUS, Planner, UnmovableError
+from compat_sync.move.tables import has_oxpull_app
 from compat_sync.shim import run_blocking
 from oxpull_async.domain.errors import Contended, DataRefused
 from oxpull_async.domain.record import TaskId, TaskStatus

@@ -6,7 +6,7 @@ from configparser import Error, RawConfigParser
 from pathlib import Path
 from typing import Any
 
-from compat_sync.native_entry import Draft, Reading, Setting, Surroundings, collect
+from compat_sync.native.entry import Draft, Reading, Setting, Surroundings, collect
 from oxpull_async.drivers.url import DatabaseUrl
 
 __all__ = ["SOCKETS", "read_aiomysql"]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from compat_sync.native_entry import Draft, Reading, Setting, Surroundings, collect
+from compat_sync.native.entry import Draft, Reading, Setting, Surroundings, collect
 from oxpull_async.drivers.url import DatabaseUrl
 
 __all__ = ["read_aiosqlite"]

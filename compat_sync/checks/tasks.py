@@ -6,7 +6,7 @@ from typing import Any
 from django.tasks import Task
 from django.utils.module_loading import import_string
 
-from compat_sync.check_catalog import Problem
+from compat_sync.checks.catalog import Problem
 from compat_sync.options import BackendOptions
 from compat_sync.unique import is_registered
 

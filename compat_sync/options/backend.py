@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
 
-from compat_sync.check_catalog import Problem
-from compat_sync.option_keys import IDLE_KEYS, LATER_KEYS, OPTION_KEYS, meant
-from compat_sync.option_readers import READERS, legacy_attempts, read_queues
-from compat_sync.task_options import read_task_options
+from compat_sync.checks.catalog import Problem
+from compat_sync.options.keys import IDLE_KEYS, LATER_KEYS, OPTION_KEYS, meant
+from compat_sync.options.readers import READERS, legacy_attempts, read_queues
+from compat_sync.options.tasks import read_task_options
 from oxpull_async.domain.errors import UsageError
 from oxpull_async.domain.retry import Exponential
 from oxpull_async.domain.settings import Settings

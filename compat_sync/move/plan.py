@@ -10,7 +10,7 @@ from django.tasks.exceptions import InvalidTask
 from compat_sync.backend import OxpullBackend
 from compat_sync.declared import declared_task
 from compat_sync.exceptions import translated
-from compat_sync.move_rows import OldTask
+from compat_sync.move.rows import OldTask
 from compat_sync.tasks import core_task
 from oxpull_async.app.new_tasks import NewTasks
 from oxpull_async.app.task import Call

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, NotSupportedError, connections
 
-from compat_sync.check_catalog import Problem
+from compat_sync.checks.catalog import Problem
 from compat_sync.connection import DjangoConnection
 from compat_sync.native import missing_driver, unexpressible
 from compat_sync.options import SESSION, read_options

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from compat_sync.native_entry import Draft, Reading, Setting, Settings, Surroundings, collect
-from compat_sync.native_service import VARIABLES, UnknownService, service_settings
+from compat_sync.native.entry import Draft, Reading, Setting, Settings, Surroundings, collect
+from compat_sync.native.service import VARIABLES, UnknownService, service_settings
 from oxpull_async.drivers.url import DatabaseUrl
 
 __all__ = ["read_asyncpg"]

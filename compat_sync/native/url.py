@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from compat_sync.native_aiomysql import read_aiomysql
-from compat_sync.native_aiosqlite import read_aiosqlite
-from compat_sync.native_asyncpg import read_asyncpg
-from compat_sync.native_entry import Reading, Surroundings
+from compat_sync.native.aiomysql import read_aiomysql
+from compat_sync.native.aiosqlite import read_aiosqlite
+from compat_sync.native.asyncpg import read_asyncpg
+from compat_sync.native.entry import Reading, Surroundings
 
 __all__ = ["LIBRARIES", "read_entry"]
 

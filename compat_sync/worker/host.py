@@ -9,12 +9,12 @@ from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.tasks import task_backends
 
-from compat_sync.around import Around, Teller
 from compat_sync.backend import OxpullBackend
 from compat_sync.declared import declared_task
 from compat_sync.django_types import AnyTask
 from compat_sync.options import BackendOptions
 from compat_sync.tasks import core_task
+from compat_sync.worker.around import Around, Teller
 from oxpull_async import Oxpull
 from oxpull_async import Task as CoreTask
 from oxpull_async.db.contract import Database
