@@ -11,7 +11,7 @@ from compat_sync.options.readers import READERS
 from tests.compat.checks_pages import TABLES, Table
 
 ROOT = Path(__file__).parents[2]
-SOURCES = sorted((ROOT / "compat_sync").glob("*.py"))
+SOURCES = sorted((ROOT / "compat_sync").rglob("*.py"))
 TESTS = sorted(Path(__file__).parent.glob("test_checks*.py"))
 KEYS_OF_DJANGO_OX = frozenset(
     """
