@@ -1,13 +1,14 @@
 """Django's Task with this queue's options, and the core task that stands behind it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import lru_cache
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from django.tasks import Task
+from django.utils.module_loading import import_string
 
 from compat_sync.django_types import AnyTask
 from compat_sync.exceptions import InvalidTask
@@ -71,6 +72,10 @@ class PolicyTask(Task):  # type: ignore[type-arg] # generic to a type checker on
         given = {"priority": priority, "queue_name": queue_name, "run_after": run_after, "backend": backend, **policy}
         return replace(self, **{name: value for name, value in given.items() if value is not None})
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        said = {field.name: getattr(self, field.name) for field in fields(self)}
+        return _unpickled, (type(self), {**said, "func": self.module_path})
+
     def enqueue(self, *args: Any, **kwargs: Any) -> "TaskResult":
         """Store a call in Django's open transaction, or at once; see OxpullBackend.enqueue."""
         result: TaskResult = self.get_backend().enqueue(self, args, kwargs)  # type: ignore[arg-type, assignment] # a tuple
@@ -80,6 +85,16 @@ class PolicyTask(Task):  # type: ignore[type-arg] # generic to a type checker on
         """Store a call; see OxpullBackend.aenqueue."""
         result: TaskResult = await self.get_backend().aenqueue(self, args, kwargs)  # type: ignore[arg-type, assignment]
         return result
+
+
+def _unpickled(kind: type[PolicyTask], said: dict[str, Any]) -> PolicyTask:
+    """Make a task whose function is that of the declared task at a path; Django 6.0 has no way to do that."""
+    path = said["func"]
+    try:
+        function = import_string(path).func
+    except (ImportError, AttributeError) as missing:
+        raise ValueError(f"{path!r} does not lead to a Task instance: {missing}") from missing
+    return kind(**{**said, "func": function})
 
 
 _KNOWN = ("priority", "queue_name", "run_after", "backend", *_CALL)
@@ -115,7 +130,7 @@ def numbered_call(core: CoreTask[..., Any], position: int, call: Any) -> Call[An
 
 
 def check_function(function: Callable[..., Any]) -> None:
-    """Raise InvalidTask for a function that no worker could find by its path, or whose result cannot be stored."""
+    """Raise InvalidTask for a lambda, which no worker could find, and for a generator."""
     if function.__name__ == "<lambda>":
         raise InvalidTask("a lambda has no name by which a worker could find it: use def or async def")
     if isgeneratorfunction(function) or isasyncgenfunction(function):

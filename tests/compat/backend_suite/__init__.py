@@ -1,0 +1,1 @@
+"""What Django expects of a task backend, shown on ours."""
