@@ -149,7 +149,12 @@ def _ours(error: core.OxpullError) -> OxpullError:
     """Return the same error in our class; what has no class here is an OxpullError."""
     kind = next((_OURS[base] for base in type(error).__mro__ if base in _OURS), OxpullError)
     ours: Any = kind.__new__(kind, *error.args)
-    ours.args = error.args
+    ours.args = tuple(_named_for_django(part) for part in error.args)
     vars(ours).update(vars(error))
     translated_error: OxpullError = ours
     return translated_error
+
+
+def _named_for_django(part: Any) -> Any:
+    """Name the command of a Django project where a text names the core's."""
+    return part.replace("`oxpull migrate`", "`manage.py migrate`") if isinstance(part, str) else part

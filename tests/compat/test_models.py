@@ -182,12 +182,12 @@ def test_F1_what_is_due_is_said_by_the_database_wherever_its_session_is(
         return {task.id for task in TASKS.due()}, {task.id for task in TASKS.scheduled()}
 
     assert due_and_scheduled() == ({now}, {later})
-    in_tokyo = raw.in_tokyo(conn)
-    run_blocking(in_tokyo.__aenter__())
+    away_from_utc = raw.away_from_utc(conn)
+    run_blocking(away_from_utc.__aenter__())
     assert due_and_scheduled() == ({now}, {later})
     moved_clock(timedelta(minutes=11).total_seconds())
     assert due_and_scheduled() == ({now, later}, set())
-    run_blocking(in_tokyo.__aexit__(None, None, None))
+    run_blocking(away_from_utc.__aexit__(None, None, None))
 
 
 WRITES: dict[str, Callable[[OxpullTask], object]] = {

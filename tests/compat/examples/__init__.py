@@ -1,0 +1,1 @@
+"""The example projects of docs/examples, run as their pages say: migrated, served, worked for, asked by HTTP."""
