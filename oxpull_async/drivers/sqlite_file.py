@@ -103,12 +103,25 @@ def _configure(file: FileConnection, settings: FileSettings) -> None:
     if not settings.in_memory:
         wanted = settings.journal_mode
         if run_patiently(file, "PRAGMA journal_mode", ()).rows != [(wanted,)]:
-            found = run_patiently(file, f"PRAGMA journal_mode = {wanted}", ()).rows
-            if found != [(wanted,)]:
-                raise sqlite3.OperationalError(
-                    f"its journal_mode stays {found[0][0]!r} and cannot become {wanted!r}; name it in the URL"
-                )
+            _change_journal(file, wanted)
     run_patiently(file, f"PRAGMA synchronous = {settings.synchronous}", ())
+
+
+def _change_journal(file: FileConnection, wanted: str) -> None:
+    """Change the file's journal, unless somebody is writing: then the next connection that opens does.
+
+    The writer may be the caller, who waits for this connection in a transaction of its own.
+    """
+    try:
+        found = _run(file, f"PRAGMA journal_mode = {wanted}", ()).rows
+    except sqlite3.OperationalError as error:
+        if not may_be_repeated(error):
+            raise
+        return
+    if found != [(wanted,)]:
+        raise sqlite3.OperationalError(
+            f"its journal_mode stays {found[0][0]!r} and cannot become {wanted!r}; name it in the URL"
+        )
 
 
 def run_patiently(file: FileConnection, sql: str, values: Sequence[Scalar]) -> Answer:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import aiomysql
@@ -329,3 +330,18 @@ async def test_an_oxpull_serves_two_loops_of_one_process(ox: Oxpull, url: str, k
 
     await asyncio.to_thread(in_a_loop_of_its_own)
     assert await count(ox) == 1
+
+
+@pytest.mark.asyncio
+async def test_a_transaction_is_joined_on_a_file_that_has_a_rollback_journal(tmp_path: Path) -> None:
+    file = tmp_path / "made by others.db"
+    async with Oxpull(f"sqlite:///{file}?journal_mode=delete") as others:
+        await others.migrate()
+    ox = Oxpull(f"sqlite:///{file}")
+    task = ox.remote("shop.tasks.send_invoice")
+    async with ox, aiosqlite.connect(file, isolation_level=None) as connection:
+        await connection.execute("BEGIN IMMEDIATE")
+        async with ox.join(connection):
+            result = await task.enqueue(1)
+        await connection.commit()
+        assert (await ox.get_result(result.id)).args == [1]

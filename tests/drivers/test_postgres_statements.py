@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import secrets
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -363,7 +364,7 @@ async def test_migrating_again_changes_nothing(conn: Connection) -> None:
 @pytest.mark.asyncio
 async def test_every_statement_is_accepted_by_the_server(postgres_url: str, database: AsyncpgDatabase) -> None:
     folder = Path(oxpull_async.__file__).parent / "sql" / "postgres"
-    names = sorted(path.stem for path in folder.glob("*.sql") if path.stem != "now")
+    names = sorted(path.stem for path in folder.glob("*.sql") if path.stem != "now" and _is_of_our_tables(path))
     raw = await asyncpg.connect(postgres_url)
     try:
         for name in names:
@@ -372,3 +373,8 @@ async def test_every_statement_is_accepted_by_the_server(postgres_url: str, data
             assert len(prepared.get_parameters()) == len(statement.parameters), name
     finally:
         await raw.close()
+
+
+def _is_of_our_tables(path: Path) -> bool:
+    """Tell the statements of `oxpull_move`, which read another package's tables, from all others."""
+    return re.search("django_ox_|oxpull_oxpull", path.read_text(encoding="utf-8")) is None
