@@ -13,7 +13,7 @@ from oxpull_async.runtime.executor import Executor
 from oxpull_async.runtime.host import Host
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.lease import LeaseState
-from oxpull_async.runtime.lookup import Lookup, Runnable
+from oxpull_async.runtime.lookup import NOT_DECLARED, Lookup, Runnable
 from oxpull_async.runtime.pauses import side_pause
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.claim import ClaimRequest, claim, make_way
@@ -166,7 +166,7 @@ class Claimer:
         if strangers:
             await self._hand_back(strangers, "their tasks are not known here")
             for path in sorted({row.task_path for row in strangers}):
-                self._hub.emit(TaskUnknown(path, "no task of this path is declared here"))
+                self._hub.emit(TaskUnknown(path, NOT_DECLARED))
 
     def _beyond_the_threads(
         self, rows: Sequence[ClaimedTask], found: Mapping[str, Runnable | None]
