@@ -90,6 +90,15 @@ class Admission:
     discarded: tuple[LockCandidate, ...] = ()
     full: dict[str, int] = field(default_factory=dict)
 
+    def of_taken_keys(self) -> "Admission":
+        """Return what is refused because of attempts that run, not because of rows admitted here."""
+        keys = {row.lock_key for row in self.admitted}
+        return Admission(
+            parked=tuple(row for row in self.parked if row.lock_key not in keys),
+            discarded=tuple(row for row in self.discarded if row.lock_key not in keys),
+            full={key: held for key, held in self.full.items() if key not in keys},
+        )
+
 
 def admit(candidates: Sequence[LockCandidate], taken: dict[str, int]) -> Admission:
     """Decide for candidates in claim order; `taken` counts the slots held per key.

@@ -13,10 +13,10 @@ from oxpull_async.runtime.executor import Executor
 from oxpull_async.runtime.host import Host
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.lease import LeaseState
+from oxpull_async.runtime.lock_watch import LockWatch
 from oxpull_async.runtime.lookup import NOT_DECLARED, Lookup, Runnable
-from oxpull_async.runtime.pauses import side_pause
 from oxpull_async.runtime.repeat import repeat
-from oxpull_async.store.claim import ClaimRequest, claim, make_way
+from oxpull_async.store.claim import ClaimRequest
 from oxpull_async.store.results import get_tasks
 from oxpull_async.store.settle import settle
 
@@ -50,8 +50,7 @@ class Claimer:
         self._met_functions = False
         self.lookup = Lookup(host, plan.imports)
         self.claimed = 0
-        self.meets_locks = False
-        self._makes_way_at = time.monotonic() + side_pause(0.0)
+        self.locks = LockWatch(host.database)
 
     @property
     def is_spent(self) -> bool:
@@ -70,7 +69,7 @@ class Claimer:
             free_threads=self._plan.threads - threads.borrowed_tokens,
             queued=threads.tasks_waiting,
             met_functions=self._met_functions,
-            meets_locks=self.meets_locks,
+            meets_locks=self.locks.meets_locks,
             budget=None if budget is None else budget - self.claimed,
         )
         return allowance(load)
@@ -96,7 +95,7 @@ class Claimer:
         request = self._request(tuple(queues), room)
         self._attempts.claims_begun += 1
         try:
-            rows = await repeat(self._host.database, lambda conn: claim(conn, request))
+            rows = await self.locks.claim(request)
             await self._take(rows, request.worker_id)
         except BaseException:
             self._attempts.claim_in_doubt = True
@@ -106,20 +105,8 @@ class Claimer:
         self.claimed += len(rows)
         if rows and self._hub.wants(TasksClaimed):
             self._hub.emit(TasksClaimed(len(rows)))
-        if request.meets_locks and len(rows) == request.limit:
-            await self._make_way(request)
+        await self.locks.make_way(request)
         return len(rows)
-
-    async def _make_way(self, request: ClaimRequest) -> None:
-        """Get rows of taken locks out of the way of others, now and then: a claim that is full does not."""
-        begun = time.monotonic()
-        if begun < self._makes_way_at:
-            return
-        try:
-            await repeat(self._host.database, lambda conn: make_way(conn, request))
-        finally:
-            ended = time.monotonic()
-            self._makes_way_at = ended + side_pause(ended - begun)
 
     async def _take(self, rows: Sequence[ClaimedTask], worker_id: WorkerId) -> None:
         """Start what was claimed, unless the answer came so late that the lease may be over meanwhile."""
@@ -137,7 +124,7 @@ class Claimer:
             limit=room.limit,
             later_paths=frozenset() if room.at_once else functions,
             excluded_paths=self.lookup.unknown if room.functions else self.lookup.unknown | functions,
-            meets_locks=self.meets_locks,
+            meets_locks=self.locks.meets_locks,
         )
 
     async def _start(self, rows: Sequence[ClaimedTask], worker_id: WorkerId) -> None:

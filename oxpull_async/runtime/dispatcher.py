@@ -96,7 +96,7 @@ class Dispatcher:
         if served:
             await self._claim_all(tuple(served))
         outlook = await self._look()
-        self._claimer.meets_locks = outlook.meets_locks
+        self._claimer.locks.note(meets_locks=outlook.meets_locks)
         if outlook.queues:
             claimed = await self._claim_all(outlook.queues)
             return self._after_claim(confirmed_at) if not claimed else self._more()
@@ -120,6 +120,8 @@ class Dispatcher:
         """
         if not self._claimer.room().limit:
             return LOOK_WHILE_BUSY
+        if self._claimer.locks.unfinished:
+            return self._more()
         self._fruitless.grow(time.monotonic())
         if self._fruitless.length == DOUBTFUL_CLAIMS:
             self.on_doubt()

@@ -5,7 +5,7 @@ import random
 FIRST, LONGEST = 0.1, 2.0
 BUSY_POLL, IDLE_POLL, PUSHED_POLL = 0.02, 0.5, 5.0
 COOLING = 10.0
-SIDE_PAUSE, SIDE_SHARE = 0.02, 0.05
+FIRST_SIDE_PAUSE, SIDE_PAUSE, SIDE_SHARE = 0.25, 0.02, 1 / 30
 
 
 class Backoff:
@@ -37,6 +37,6 @@ def poll_pause(idle_for: float, *, pushed: bool) -> float:
 def side_pause(took: float) -> float:
     """Return the seconds for which work on the side rests after it took so long.
 
-    It gets at most a twentieth of the time.
+    It gets at most a thirtieth of the time.
     """
     return max(SIDE_PAUSE, took * (1 / SIDE_SHARE - 1))

@@ -2,15 +2,15 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from oxpull_async.db.contract import Connection, Row, Scalar
 from oxpull_async.domain.record import ClaimedTask, TaskId, WorkerId, task_id, wire_id
 from oxpull_async.store.locks import admit_locked, locked_candidate, turn_away
 from oxpull_async.store.queues import json_list
 
-MOST_PASSES = 50
-WAY_AT_LEAST = 100
+MOST_PASSES = 10
+WIDE_LOOK = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,8 @@ class ClaimRequest:
     """What a worker asks for: at most `limit` tasks of these queues.
 
     Attempts at `later_paths` will not start at once and are not marked as begun; `excluded_paths` are left alone.
-    Without `meets_locks` rows that have a running lock may be left for a later claim.
+    Without `meets_locks` rows that have a running lock may be left for a later claim; with `passes_locked` too, where a
+    look a moment ago found their locks taken, they are looked at only if there are no others.
     """
 
     worker_id: WorkerId
@@ -28,6 +29,19 @@ class ClaimRequest:
     later_paths: frozenset[str] = frozenset()
     excluded_paths: frozenset[str] = frozenset()
     meets_locks: bool = False
+    passes_locked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """What a claim took, and whether it passed rows with running locks: none could start.
+
+    It is `unfinished` where all it did was to turn rows away, and there may be others behind them.
+    """
+
+    tasks: list[ClaimedTask] = field(default_factory=list)
+    passed_locked: bool = False
+    unfinished: bool = False
 
 
 async def claim(conn: Connection, request: ClaimRequest) -> list[ClaimedTask]:
@@ -35,42 +49,42 @@ async def claim(conn: Connection, request: ClaimRequest) -> list[ClaimedTask]:
 
     Returns nothing when there is nothing, and when the worker's own lease has ended.
     """
+    return (await claim_and_look(conn, request)).tasks
+
+
+async def claim_and_look(conn: Connection, request: ClaimRequest) -> Claimed:
+    """Claim as `claim` does, and tell what became of rows with running locks."""
     if request.limit < 1 or not request.queues:
-        return []
-    if request.meets_locks:
-        rows = await _claim_past_the_locked(conn, request)
-    else:
-        rows = await _claim_free(conn, request)
-    return sorted((ClaimedTask.from_row(row) for row in rows), key=_claim_order)
+        return Claimed()
+    passes = request.passes_locked or not request.meets_locks
+    rows = await (_claim_free if passes else _claim_unless_startable)(conn, request)
+    if rows or not request.meets_locks:
+        return Claimed(_in_order(rows), passed_locked=request.meets_locks)
+    return await _claim_past_the_locked(conn, request)
 
 
 async def make_way(conn: Connection, request: ClaimRequest) -> int:
-    """Turn rows of taken running locks away where they hide all others; returns how many.
+    """Turn rows of taken running locks away that hide others; returns how many.
 
-    Those of "discard" end, the others park, a bounded number at once. For the time in which rows without a lock fill
-    every claim; a claim that finds nothing does it by itself.
+    Those of "discard" end, the others park, a bounded number at once. Rows of keys with a free slot stay. For the time
+    in which claims are content with rows without a lock; one that finds nothing does it by itself.
     """
-    request = replace(request, limit=max(request.limit, WAY_AT_LEAST))
-    if await _read(conn, request, "find_startable"):
-        return 0
+    request = replace(request, limit=max(request.limit, WIDE_LOOK))
     async with conn.transaction():
         locked = await _read(conn, request, "locked_candidates")
-        admission = await admit_locked(conn, [locked_candidate(row) for row in locked])
-        if admission.admitted:  # a slot was freed meanwhile
-            return 0
-        return await turn_away(conn, admission, may_be_more=len(locked) >= request.limit)
+        admission = await admit_locked(conn, [locked_candidate(row) for row in _best(locked)])
+        return await turn_away(conn, admission.of_taken_keys(), may_be_more=len(locked) >= request.limit)
 
 
-async def _claim_past_the_locked(conn: Connection, request: ClaimRequest) -> Sequence[Row]:
+async def _claim_past_the_locked(conn: Connection, request: ClaimRequest) -> Claimed:
     """Claim, once more where all that stood in front was turned away; each pass is a transaction of its own."""
-    rows = await _claim_unless_startable(conn, request)
-    if rows:
-        return rows
+    width = request.limit
     for _ in range(MOST_PASSES):
-        rows, turned_away = await _claim_by_locking_first(conn, request)
+        rows, turned_away = await _claim_by_locking_first(conn, request, width)
         if rows or not turned_away:
-            return rows
-    return []
+            return Claimed(_in_order(rows))
+        width = max(width, WIDE_LOOK)
+    return Claimed(unfinished=True)
 
 
 async def _claim_unless_startable(conn: Connection, request: ClaimRequest) -> Sequence[Row]:
@@ -93,13 +107,14 @@ async def _claim_at_once(conn: Connection, request: ClaimRequest, statement: str
     return await conn.fetch(statement, **_where(request), **_what(request), queues=json_list(request.queues))
 
 
-async def _claim_by_locking_first(conn: Connection, request: ClaimRequest) -> tuple[Sequence[Row], int]:
+async def _claim_by_locking_first(conn: Connection, request: ClaimRequest, width: int) -> tuple[Sequence[Row], int]:
     """Lock the best rows with and without running locks, and lease the best of those that may start.
 
-    Where there is room left, the rows that may not are turned away; returns how many those are, too.
+    It sees at most `width` rows with locks. Where there is room left, those that may not start are turned away; returns
+    how many those are, too.
     """
     async with conn.transaction():
-        locked = await _read(conn, request, "locked_candidates")
+        locked = await _read(conn, replace(request, limit=width), "locked_candidates")
         free = await _read(conn, request, "claim_candidates")
         admission = await admit_locked(conn, [locked_candidate(row) for row in _best(locked)])
         refused = {row.task_id for row in (*admission.parked, *admission.discarded)}
@@ -107,7 +122,7 @@ async def _claim_by_locking_first(conn: Connection, request: ClaimRequest) -> tu
         rows = await _lease(conn, request, best[: request.limit])
         if best and (not rows or len(best) >= request.limit):
             return rows, 0
-        return rows, await turn_away(conn, admission, may_be_more=len(locked) >= request.limit)
+        return rows, await turn_away(conn, admission, may_be_more=len(locked) >= width)
 
 
 async def _read(conn: Connection, request: ClaimRequest, statement: str) -> Sequence[Row]:
@@ -145,6 +160,10 @@ def _where(request: ClaimRequest) -> dict[str, Scalar]:
 
 def _what(request: ClaimRequest) -> dict[str, Scalar]:
     return {"worker_id": wire_id(request.worker_id), "later_paths": json_list(request.later_paths)}
+
+
+def _in_order(rows: Sequence[Row]) -> list[ClaimedTask]:
+    return sorted((ClaimedTask.from_row(row) for row in rows), key=_claim_order)
 
 
 def _claim_order(task: ClaimedTask) -> tuple[int, object, str]:

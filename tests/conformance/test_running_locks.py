@@ -71,14 +71,6 @@ async def test_making_way_turns_away_what_hides_other_rows(conn: Connection) -> 
     assert await make_way(conn, request) == 0
 
 
-async def test_making_way_leaves_rows_alone_while_one_of_the_best_may_start(conn: Connection) -> None:
-    worker = await make.worker(conn)
-    ids = await stored(conn, locked("a"), locked("a"), locked("b"), locked("b"))
-    await take(conn, worker, 1)
-    assert await make_way(conn, make.request(worker, limit=1)) == 0
-    assert await statuses(conn, ids) == "RDDD"
-
-
 async def test_a_row_of_another_key_behind_a_deep_backlog_starts_while_free_rows_fill_the_claims(
     conn: Connection,
 ) -> None:

@@ -5,10 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from oxpull_async import Oxpull
+from oxpull_async import Oxpull, RunningLock
 from oxpull_async.domain.events import WorkerStopped
 from oxpull_async.domain.record import TaskStatus
-from tests.fixtures.workers import drain
+from oxpull_async.store.claim import MOST_PASSES, WIDE_LOOK
+from tests.fixtures.workers import drain, working
 
 pytestmark = pytest.mark.asyncio
 
@@ -27,6 +28,27 @@ async def test_A13_a_burst_leaves_what_is_later_paused_or_unknown_and_counts_it(
     assert now.status is TaskStatus.SUCCESSFUL
     [stopped] = events.of(WorkerStopped)
     assert (stopped.done, stopped.remaining) == (1, 3)
+
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+async def test_A13_a_burst_does_not_end_while_it_only_turns_away_rows_of_a_taken_lock(ox: Oxpull) -> None:
+    held = asyncio.Event()
+
+    @ox.task(running_lock=RunningLock(name="taken", on_conflict="discard"))
+    async def hold() -> None:
+        await held.wait()
+
+    @ox.task(running_lock=True)
+    async def behind() -> None: ...
+
+    await hold.using(queue_name="held").enqueue()
+    async with working(ox, queues=["held"]):
+        await ox.enqueue_many([hold.call() for _ in range(8 * MOST_PASSES * WIDE_LOOK)])
+        last = await behind.enqueue()
+        await drain(ox, queues=["default"], concurrency=1)
+        held.set()
+    await last.refresh()
+    assert last.status is TaskStatus.SUCCESSFUL
 
 
 async def test_A13_a_burst_waits_for_what_runs_and_runs_what_that_enqueues(ox: Oxpull) -> None:

@@ -2,12 +2,18 @@
 
 import asyncio
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from oxpull_async import Oxpull, RunningLock
 from oxpull_async.domain.events import TasksReleased
+from oxpull_async.runtime.lock_watch import LockWatch
+from oxpull_async.store.claim import ClaimRequest, claim
+from tests.app.kit import eventually
+from tests.drivers.locks_kit import end
+from tests.fixtures import make
 from tests.fixtures.workers import working
 from tests.scenarios import locks
 from tests.scenarios.slots import Held, check_limits, most_at_once
@@ -49,6 +55,47 @@ async def test_B1_a_row_behind_a_backlog_of_a_taken_lock_starts_before_free_rows
         result = await results[len(blocked)].wait(timeout=30)
     assert isinstance(result.return_value, int)
     assert result.return_value > 0
+
+
+@pytest.mark.asyncio
+async def test_B1_blocked_rows_park_although_free_ones_trickle_in_and_no_claim_is_empty_or_full(ox: Oxpull) -> None:
+    locked, free = ox.remote("a.locked", running_lock=RunningLock(name="taken")), ox.remote("a.free")
+    await ox.enqueue_many([locked.call() for _ in range(20)])
+    async with ox.database.connection() as conn:
+        worker = await make.worker(conn, alias="default")
+        request = ClaimRequest(worker, "default", ("default",), 5, meets_locks=True)
+        await claim(conn, replace(request, limit=1))
+    watch = LockWatch(ox.database)
+    watch.note(meets_locks=True)
+
+    async def parked() -> int:
+        await free.enqueue()
+        assert len(await watch.claim(request)) == 1
+        await watch.make_way(request)
+        return sum(queue.waiting for queue in await ox.stats())
+
+    assert await eventually(parked, bool) == 19
+
+
+@pytest.mark.asyncio
+async def test_B1_a_freed_lock_is_seen_soon_although_looks_are_spared(ox: Oxpull) -> None:
+    locked, free = ox.remote("a.locked", running_lock=RunningLock(name="taken")), ox.remote("a.free")
+    await ox.enqueue_many([locked.call(), locked.call()])
+    async with ox.database.connection() as conn:
+        worker = await make.worker(conn, alias="default")
+        request = ClaimRequest(worker, "default", ("default",), 1, meets_locks=True)
+        [holder] = await claim(conn, request)
+        watch = LockWatch(ox.database)
+        await free.enqueue()
+        assert [task.lock_key for task in await watch.claim(request)] == [None]
+        await end(conn, holder)
+
+    async def key() -> str | None:
+        await free.enqueue()
+        [task] = await watch.claim(request)
+        return task.lock_key
+
+    assert await eventually(key, lambda taken: taken is not None) == holder.lock_key
 
 
 @pytest.mark.asyncio
