@@ -95,13 +95,14 @@ class Dispatcher:
         served = [name for name in hints if self._plan.queues is None or name in self._plan.queues]
         if served:
             await self._claim_all(tuple(served))
+        was_idle = not self._attempts.busy  # what ended during the look may have become due after it
         outlook = await self._look()
         self._claimer.locks.note(meets_locks=outlook.meets_locks)
         if outlook.queues:
             claimed = await self._claim_all(outlook.queues)
-            return self._after_claim(confirmed_at) if not claimed else self._more()
+            return self._after_claim(confirmed_at, was_idle=was_idle) if not claimed else self._more()
         self._fruitless.length = 0
-        if self._plan.burst and not self._attempts.busy:
+        if self._plan.burst and was_idle:
             return None
         return self._idle_pause(outlook)
 
@@ -112,7 +113,7 @@ class Dispatcher:
         self._fruitless.length = 0
         return 0.0 if self._claimer.room().limit else LOOK_WHILE_BUSY
 
-    def _after_claim(self, confirmed_at: float) -> float | None:
+    def _after_claim(self, confirmed_at: float, *, was_idle: bool) -> float | None:
         """Judge a claim that brought nothing although rows are due.
 
         Others took them, or they are not for us, or there is no room, or our lease is over: that is asked for, and
@@ -126,7 +127,7 @@ class Dispatcher:
         if self._fruitless.length == DOUBTFUL_CLAIMS:
             self.on_doubt()
         if self._plan.burst:
-            is_over = not self._attempts.busy and confirmed_at > self._fruitless.since
+            is_over = was_idle and confirmed_at > self._fruitless.since
             return None if is_over else LOOK_WHILE_BUSY
         return min(LOOK_WHILE_BUSY * 2.0 ** min(self._fruitless.length, 10), LOOK_WHILE_FULL)
 

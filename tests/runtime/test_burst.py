@@ -1,14 +1,18 @@
 """A13: a burst ends when nothing runs and nothing is due and admissible now."""
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from oxpull_async import Oxpull, RunningLock
+from oxpull_async.db.contract import Connection, Database, Row, Scalar
 from oxpull_async.domain.events import WorkerStopped
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.store.claim import MOST_PASSES, WIDE_LOOK
+from tests.fixtures.faulty import Fault, FaultyConnection, FaultyDatabase
 from tests.fixtures.workers import drain, working
 
 pytestmark = pytest.mark.asyncio
@@ -30,6 +34,7 @@ async def test_A13_a_burst_leaves_what_is_later_paused_or_unknown_and_counts_it(
     assert (stopped.done, stopped.remaining) == (1, 3)
 
 
+@pytest.mark.timeout(180)
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 async def test_A13_a_burst_does_not_end_while_it_only_turns_away_rows_of_a_taken_lock(ox: Oxpull) -> None:
     held = asyncio.Event()
@@ -90,3 +95,69 @@ async def test_max_tasks_ends_the_worker_after_these_tasks_have_run_to_their_end
     events = await drain(ox, burst=False, max_tasks=3, drain_timeout=0)
     [stopped] = events.of(WorkerStopped)
     assert (stopped.done, stopped.remaining) == (3, 2)
+
+
+class Moment:
+    """A look that has read the rows while an attempt ran, and answers when that has been settled."""
+
+    def __init__(self) -> None:
+        self.runs, self.may_end, self.settled = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def pass_during(self, statement: str) -> None:
+        if statement not in {"peek", "peek_queue"} or not self.runs.is_set() or self.may_end.is_set():
+            return
+        self.may_end.set()
+        await self.settled.wait()
+        for _ in range(100):  # let the settler book what it has written
+            await asyncio.sleep(0)
+
+
+class LateConnection(FaultyConnection):
+    def __init__(self, inner: Connection, moment: Moment) -> None:
+        super().__init__(inner, Fault("", committed=True))
+        self.moment, self.has_settled = moment, False
+
+    async def fetch(self, statement: str, /, **values: Scalar) -> Sequence[Row]:
+        self.has_settled |= statement == "settle"
+        rows = await super().fetch(statement, **values)
+        await self.moment.pass_during(statement)
+        return rows
+
+    async def execute(self, statement: str, /, **values: Scalar) -> int:
+        self.has_settled |= statement == "settle"
+        return await super().execute(statement, **values)
+
+
+class LateLooks(FaultyDatabase):
+    def __init__(self, inner: Database, moment: Moment) -> None:
+        super().__init__(inner, Fault("", committed=True))
+        self.moment = moment
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        async with self.inner.connection() as inner:
+            conn = LateConnection(inner, self.moment)
+            yield conn
+        if conn.has_settled:
+            self.moment.settled.set()
+
+    def patient(self, seconds: float) -> "LateLooks":
+        return LateLooks(self.inner.patient(seconds), self.moment)
+
+
+async def test_A13_a_burst_does_not_end_by_a_look_that_is_older_than_the_last_settle(ox: Oxpull) -> None:
+    moment = Moment()
+
+    @ox.task(backoff=[0], max_attempts=2)
+    async def fails_once() -> None:
+        if not moment.runs.is_set():
+            moment.runs.set()
+            await moment.may_end.wait()
+            raise ValueError
+
+    result = await fails_once.enqueue()
+    inner, ox.database = ox.database, LateLooks(ox.database, moment)
+    await drain(ox)
+    ox.database = inner
+    await result.refresh()
+    assert (result.status, result.attempts) == (TaskStatus.SUCCESSFUL, 2)

@@ -5,8 +5,9 @@ import pytest
 
 from oxpull_async import Oxpull, Worker
 from oxpull_async.domain.errors import WorkerRecycled
+from oxpull_async.domain.events import AttemptFailed, TaskSettled, TasksReleased, WorkerStopped
 from oxpull_async.domain.record import TaskStatus
-from tests.fixtures.waiting import until
+from tests.fixtures.waiting import Witness, until
 from tests.scenarios.stuck import stuck_function, stuck_loop
 
 pytestmark = pytest.mark.asyncio
@@ -35,9 +36,16 @@ async def test_A11_an_embedded_worker_raises_WorkerRecycled_and_leaves_the_threa
     stuck, other = await ox.enqueue_many([ignores.call(), sibling.call()])
     worker = Worker(ox)
     worker.grace = 0.2
+    witness = Witness(worker, AttemptFailed, TaskSettled, WorkerStopped)
     with pytest.raises(WorkerRecycled, match="ignores did not stop after the timeout"):
         await worker.run()
     go_on.set()
+    [told] = witness.of(AttemptFailed)
+    assert (told.task_id, told.retry_in, told.error.partition(":")[0]) == (stuck.id, None, "TaskTimeout")
+    assert {(event.task_id, event.status) for event in witness.of(TaskSettled)} == {
+        (stuck.id, TaskStatus.FAILED), (other.id, TaskStatus.SUCCESSFUL),
+    }  # fmt: skip
+    assert [event.done for event in witness.of(WorkerStopped)] == [2]
     for result in (stuck, other):
         await result.refresh()
     assert stuck.status is TaskStatus.FAILED
@@ -87,7 +95,10 @@ async def test_A11_what_a_blocked_loop_hands_back_does_not_run_on_when_the_loop_
     watching.start()
     worker = Worker(ox, drain_timeout=1)
     worker.grace = 0.2
+    witness = Witness(worker, TasksReleased, WorkerStopped)
     with pytest.raises(WorkerRecycled):
         await worker.run()
     watching.join()
     assert effects == []
+    assert "the event loop is blocked" in {event.why for event in witness.of(TasksReleased)}
+    assert [event.done for event in witness.of(WorkerStopped)] == [1]

@@ -9,9 +9,10 @@ from oxpull_async.domain.record import TaskStatus, new_record
 from tests.fixtures.make import new_task
 from tests.scenarios import unique, unique_modes
 
-FIRE = unique.Fire(enqueues=300, keys=50, seconds=0.1, pause=0.02)
+FIRE = unique.Fire(enqueues=200, keys=50, seconds=0.1, pause=0.02)
 
 
+@pytest.mark.timeout(180)
 @pytest.mark.asyncio
 async def test_C1_a_key_never_has_two_live_holders_and_every_answer_is_true(url: str) -> None:
     await unique.one_holder_per_key(url, FIRE, processes=4, kills=4)
