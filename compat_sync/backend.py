@@ -1,25 +1,25 @@
 """Django's task backend: one core, on Django's connection or by the native driver."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import partial
 from typing import Any
 
 from django.core.checks import CheckMessage
-from django.core.exceptions import ImproperlyConfigured
 from django.tasks.backends.base import BaseTaskBackend
 
 from compat_sync import checks, clock, native
 from compat_sync.caller import has_sync_caller
 from compat_sync.connection import DjangoConnection
+from compat_sync.declaring import WithPolicy
 from compat_sync.django_types import AnyTask
-from compat_sync.enqueuing import Enqueuing
+from compat_sync.enqueuing import Enqueuing, Request
 from compat_sync.exceptions import TaskResultDoesNotExist, translated
 from compat_sync.hosts import oxpull_of
-from compat_sync.options import BackendOptions, mended, read_options
 from compat_sync.placement import check_placement, database_alias
+from compat_sync.repeating import repeat_blocking
 from compat_sync.results import TaskResult, result_of
 from compat_sync.shim import run_blocking
-from compat_sync.tasks import PolicyTask, check_function, core_task, numbered_call
+from compat_sync.tasks import core_task, numbered_calls
 from compat_sync.threads import on_django
 from oxpull_async.app.operations import checked_id
 from oxpull_async.app.oxpull import Oxpull
@@ -32,27 +32,17 @@ __all__ = ["OxpullBackend"]
 type Arguments = tuple[Sequence[Any], Mapping[str, Any]]
 
 
-class OxpullBackend(BaseTaskBackend):
+class OxpullBackend(WithPolicy, BaseTaskBackend):
     """Keeps tasks in the database where routers put compat_sync's tables.
 
     Sync calls work on Django's connection and in its transaction. Async ones go by the native driver, unless a sync
     caller waits for them or the native driver cannot express the DATABASES entry: then on Django's connection.
     """
 
-    task_class = PolicyTask
     supports_defer = True
     supports_async_task = True
     supports_get_result = True
     supports_priority = True
-
-    def __init__(self, alias: str, params: Mapping[str, Any]) -> None:
-        super().__init__(alias, mended(params))
-        self._params = params
-
-    @cached_property
-    def setup(self) -> BackendOptions:
-        """The checked OPTIONS; raises ImproperlyConfigured naming all that is wrong with them."""
-        return read_options(self.alias, self._params)
 
     @property
     def database(self) -> str:
@@ -64,17 +54,6 @@ class OxpullBackend(BaseTaskBackend):
         """The same tasks for asyncio, by the native driver."""
         return oxpull_of(self.setup, self.database)
 
-    def validate_task(self, task: AnyTask) -> None:
-        """Raise InvalidTask where Django's rules or this queue's refuse a task's declaration."""
-        super().validate_task(task)
-        check_function(task.func)
-        try:
-            setup = self.setup
-        except ImproperlyConfigured:
-            return  # `manage.py check` says so; an enqueue raises it
-        with translated():
-            core_task(oxpull_of(setup, self.database), task, setup)
-
     def enqueue(self, task: AnyTask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TaskResult:
         """Store a call in Django's open transaction or at once, or answer with its key's holder.
 
@@ -82,14 +61,14 @@ class OxpullBackend(BaseTaskBackend):
         unique task only.
         """
         with translated():
-            return self._enqueuing.on_django([self._call(task, args, kwargs)])[0]
+            return self._enqueuing.on_django(self._request(task, args, kwargs))[0]
 
     async def aenqueue(self, task: AnyTask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TaskResult:
         """Store a call in a sync caller's transaction, else by the native driver at once."""
         if not self._goes_native:
             return await on_django(self.enqueue, task, args, kwargs)
         with translated():
-            return (await self._enqueuing.natively([self._call(task, args, kwargs)]))[0]
+            return (await self._enqueuing.natively(self._request(task, args, kwargs)))[0]
 
     def enqueue_many(self, task: AnyTask, calls: Iterable[Arguments]) -> list[TaskResult]:
         """Store calls of one task, (args, kwargs) each, all or none; results in their order.
@@ -99,7 +78,7 @@ class OxpullBackend(BaseTaskBackend):
         check_placement()
         with translated():
             made = self._calls(task, calls)
-            return self._enqueuing.on_django(made, bulk=True) if made else []
+            return self._enqueuing.on_django(Request.of_many(self.ox, made)) if made else []
 
     async def aenqueue_many(self, task: AnyTask, calls: Iterable[Arguments]) -> list[TaskResult]:
         """Store calls as `enqueue_many` does, where `aenqueue` would."""
@@ -108,14 +87,15 @@ class OxpullBackend(BaseTaskBackend):
         check_placement()
         with translated():
             made = self._calls(task, calls)
-            return await self._enqueuing.natively(made, bulk=True) if made else []
+            return await self._enqueuing.natively(Request.of_many(self.ox, made)) if made else []
 
     def get_result(self, result_id: str) -> TaskResult:
         """Return the result of a stored task, of whatever alias; or raise TaskResultDoesNotExist."""
         with translated():
             checked = checked_id(result_id)
-            record = run_blocking(get_task(DjangoConnection(self.database, clock_offset=clock.offset()), checked))
-            return _result(checked, record)
+            conn = DjangoConnection(self.database, clock_offset=clock.offset())
+            read = partial(get_task, conn, checked)
+            return _result(checked, run_blocking(repeat_blocking(conn, read, once_lost=read)))
 
     async def aget_result(self, result_id: str) -> TaskResult:
         """Return the result of a stored task, read where `aenqueue` would write it."""
@@ -138,12 +118,11 @@ class OxpullBackend(BaseTaskBackend):
         """Whether a coroutine may use a native connection: nobody waits for it who has one of Django's open."""
         return not has_sync_caller() and native.may_go_native(self.database)
 
-    def _call(self, task: AnyTask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call[Any]:
-        return Call(core_task(self.ox, task, self.setup), tuple(args), dict(kwargs))
+    def _request(self, task: AnyTask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Request:
+        return Request.of_one(self.ox, Call(core_task(self.ox, task, self.setup), tuple(args), dict(kwargs)))
 
     def _calls(self, task: AnyTask, calls: Iterable[Arguments]) -> list[Call[Any]]:
-        core = core_task(self.ox, task, self.setup)
-        return [numbered_call(core, position, call) for position, call in enumerate(calls)]
+        return numbered_calls(core_task(self.ox, task, self.setup), calls)
 
 
 def _result(id_: TaskId, record: TaskRecord | None) -> TaskResult:

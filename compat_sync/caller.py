@@ -1,6 +1,8 @@
 """Whether a blocked thread waits for the running coroutine, and lends its connections.
 
 asgiref keeps an executor for each thread that waits in `async_to_sync`: work that is sensitive to threads runs there.
+It has no public name for that. tests/compat/test_asgiref.py holds asgiref to the names that are used here and in
+`compat_sync.worker.around`, and the extra `django` to the versions that have them.
 """
 
 import asyncio

@@ -13,20 +13,21 @@ from weakref import WeakKeyDictionary
 
 from django.db import Error, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.transaction import TransactionManagementError
 
 from compat_sync.connection_apart import LIMITS, beside
 from compat_sync.connection_errors import REFUSED_BY_DRIVER, Scene, meaning_of
+from compat_sync.dialects import DIALECTS
 from oxpull_async.db.contract import MAX_BATCH_BYTES, Connection, Dialect, Row, Scalar
 from oxpull_async.db.statements import FORMAT, Statement, load_statement
-from oxpull_async.domain.errors import ConnectionLost, DatabaseTrouble, UsageError
-from oxpull_async.drivers.dialects import MYSQL, POSTGRES, SQLITE
+from oxpull_async.domain.errors import ConnectionLost, DatabaseTrouble, OxpullError, UsageError
+from oxpull_async.drivers.dialects import MYSQL, SQLITE
 
 if TYPE_CHECKING:
     from django.db.transaction import Atomic
 
 __all__ = ["DjangoConnection"]
 
-_DIALECTS = {"postgresql": POSTGRES, "mysql": MYSQL, "sqlite": SQLITE}
 _PACKET_SHARE = 4
 _USUAL_TIMEOUT = 5.0
 _UUID_SORTS = (10, 11, 5)
@@ -45,12 +46,12 @@ class DjangoConnection:
     def dialect(self) -> Dialect:
         """The SQL this connection speaks."""
         vendor = self._django.vendor
-        if vendor not in _DIALECTS:
+        if vendor not in DIALECTS:
             raise UsageError(
-                f"DATABASES[{self.alias!r}] is a {vendor} database, and tasks are kept in {', '.join(_DIALECTS)} only: "
+                f"DATABASES[{self.alias!r}] is a {vendor} database, and tasks are kept in {', '.join(DIALECTS)} only: "
                 "name another alias"
             )
-        return _DIALECTS[vendor]
+        return DIALECTS[vendor]
 
     @property
     def max_batch_bytes(self) -> int:
@@ -62,6 +63,11 @@ class DjangoConnection:
         """Whether a transaction is open here, the caller's or one of ours."""
         with _translated(self._django) as django:
             return django.in_atomic_block or not django.get_autocommit()
+
+    @property
+    def is_doomed(self) -> bool:
+        """Whether the transaction that is open here can only be rolled back, as Django knows it."""
+        return _is_doomed(self._django)
 
     async def fetch(self, statement: str, /, **values: Scalar) -> Sequence[Row]:
         """Run a statement and return its rows."""
@@ -147,7 +153,10 @@ class DjangoConnection:
 
 
 class _Block:
-    """One `atomic()` as an asynchronous block whose own errors are translated; the body's errors pass as they are."""
+    """One `atomic()` as an asynchronous block whose own errors are translated; the body's errors pass as they are.
+
+    Where the body hid that its transaction broke, Django rolls back and says nothing; this raises DatabaseTrouble.
+    """
 
     __slots__ = ("_atomic", "_django")
 
@@ -162,8 +171,18 @@ class _Block:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        hidden = kind is None and _is_doomed(self._django)
         with _translated(self._django):
             self._atomic.__exit__(kind, error, trace)
+        if hidden:
+            raise DatabaseTrouble(
+                "the transaction was rolled back: code that ran in it, like a receiver of a signal, met an error of "
+                "the database or closed the connection"
+            )
+
+
+def _is_doomed(django: BaseDatabaseWrapper) -> bool:
+    return bool(django.needs_rollback or django.closed_in_transaction)
 
 
 @contextmanager
@@ -172,6 +191,8 @@ def _translated(django: BaseDatabaseWrapper) -> Generator[BaseDatabaseWrapper]:
     connected, began = django.connection is not None, time.monotonic()
     try:
         yield django
+    except (OxpullError, TransactionManagementError):
+        raise  # translated already; and Django's own word for a block of the caller's that is broken
     except (Error, *REFUSED_BY_DRIVER) as error:
         meaning = meaning_of(error, _scene(django, connected=connected, waited=time.monotonic() - began))
         if isinstance(meaning, ConnectionLost):

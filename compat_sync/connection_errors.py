@@ -109,7 +109,7 @@ def meaning_of(error: Exception, scene: Scene) -> DatabaseTrouble:
         meaning = _by_django_class(error)
     if meaning is ConnectionLost and not scene.connected:
         meaning = DatabaseUnavailable
-    text = str(cause).strip() or type(cause).__name__
+    text = _said(cause)
     if meaning is LockTimeout:
         return meaning(f"{text}; {_patience(cause, scene)}", transaction_survived=survived)
     if issubclass(meaning, Contended):
@@ -119,6 +119,12 @@ def meaning_of(error: Exception, scene: Scene) -> DatabaseTrouble:
     if meaning is ConnectionLost:
         return meaning(f"the connection broke, so the outcome of the command is unknown: {text}")
     return meaning(text)
+
+
+def _said(cause: BaseException) -> str:
+    """Return the driver's sentence, without the statement that PostgreSQL shows below it."""
+    sentence = getattr(getattr(cause, "diag", None), "message_primary", None)
+    return str(sentence or cause).strip() or type(cause).__name__
 
 
 def _patience(cause: BaseException, scene: Scene) -> str:

@@ -8,8 +8,8 @@ from inspect import iscoroutinefunction
 
 from django.tasks import TaskContext as DjangoContext
 
+from compat_sync.exceptions import UsageError, translated
 from oxpull_async import TaskContext as CoreContext
-from oxpull_async.domain.errors import UsageError
 from oxpull_async.domain.surroundings import Run
 
 __all__ = ["CURRENT", "TaskContext", "deadline", "remaining"]
@@ -53,11 +53,13 @@ class TaskContext(DjangoContext):  # type: ignore[misc, type-arg] # to a checker
         """
         if iscoroutinefunction(self.task_result.task.func):
             raise UsageError("progress() is for plain functions: in a coroutine, await context.aprogress(…)")
-        self.core.report_progress(done, total, note)
+        with translated():
+            self.core.report_progress(done, total, note)
 
     async def aprogress(self, done: float, total: float | None = None, note: str = "") -> None:
         """Store how far a coroutine is, as `progress` does for functions."""
-        await self.core.progress(done, total, note)
+        with translated():
+            await self.core.progress(done, total, note)
 
 
 def deadline() -> datetime | None:

@@ -3,13 +3,13 @@
 import sys
 from dataclasses import fields
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any
 
 from django.apps import apps
 from django.tasks import Task
 
 from compat_sync.django_types import AnyTask
-from compat_sync.tasks import PolicyTask
+from compat_sync.tasks import MissingCode, PolicyTask
 from oxpull_async.domain.record import TaskRecord
 
 __all__ = ["declared_task", "stored_task"]
@@ -34,13 +34,13 @@ def declared_task(path: str) -> AnyTask | None:
 def stored_task(record: TaskRecord) -> AnyTask:
     """Return a task with queue, priority and time of its row, and the rest of its declaration.
 
-    Where the code is not here it is a stand-in that has the path and cannot be called.
+    Where the code is not here it is a stand-in that has the path, and can be neither called nor enqueued.
     """
     known = declared_task(record.task_path)
     kind: Any = PolicyTask if known is None else type(known)
     said: dict[str, Any] = {field.name: getattr(known, field.name, None) for field in fields(kind)}
     if known is None:
-        said |= {"func": _stand_in(record.task_path), "takes_context": False}
+        said |= {"func": MissingCode(record.task_path), "takes_context": False}
     said |= {
         "priority": record.priority,
         "queue_name": record.queue_name,
@@ -56,16 +56,6 @@ def _unchecked(kind: Any, said: dict[str, Any]) -> AnyTask:
     for name, value in said.items():
         object.__setattr__(task, name, value)
     return task
-
-
-def _stand_in(path: str) -> Any:
-    module, _, name = path.rpartition(".")
-
-    def missing(*_args: object, **_kwargs: object) -> NoReturn:
-        raise ImportError(f"the code of the task {path} is not here")
-
-    missing.__module__, missing.__qualname__, missing.__name__ = module, name, name
-    return missing
 
 
 def _is_ours(module: str) -> bool:

@@ -1,17 +1,20 @@
 """Storing Django's tasks on Django's connection or by the native driver."""
 
+import logging
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.tasks import signals
 
 from compat_sync import clock
 from compat_sync.connection import DjangoConnection
+from compat_sync.repeating import repeat_blocking
 from compat_sync.results import TaskResult, result_of
 from compat_sync.shim import run_blocking
-from compat_sync.signals import asend_enqueued, is_wanted, send_enqueued
+from compat_sync.signals import Audience, asend_enqueued, audience, is_wanted, send_enqueued
 from compat_sync.watching import tell
 from oxpull_async.app.enqueuer import changed_queues, racing, refusal
 from oxpull_async.app.oxpull import Oxpull
@@ -29,30 +32,46 @@ from oxpull_async.store.enqueue import notify
 from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls
 from oxpull_async.store.unique import Answers
 
-__all__ = ["Enqueuing"]
+__all__ = ["Enqueuing", "Request"]
 
-MOST_TRIES = 5
+logger = logging.getLogger("compat_sync")
 
 type _Store = Callable[[Connection, EnqueueCalls], Coroutine[Any, Any, Answers]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
-    """One enqueue: the calls, and what is to be stored for them."""
+class Request:
+    """One enqueue: the calls, and what is to be stored for them.
+
+    Errors of a numbered one name a call's position.
+    """
 
     calls: Sequence[Call[Any]]
     parts: EnqueueCalls
-    bulk: bool
+    is_numbered: bool
+
+    @classmethod
+    def of_one(cls, ox: Oxpull, call: Call[Any]) -> "Request":
+        """Check one call; raises what its arguments or options deserve."""
+        return cls([call], ox.enqueuer.parts(call), is_numbered=False)
+
+    @classmethod
+    def of_many(cls, ox: Oxpull, calls: Sequence[Call[Any]]) -> "Request":
+        """Check the calls of a bulk enqueue as `of_one` does; an error names the call's position."""
+        return cls(calls, ox.enqueuer.numbered_parts(calls), is_numbered=True)
 
     def results(self, answers: Answers) -> list[TaskResult]:
-        """Return the results in the order of the calls; raises AlreadyEnqueued where a call was refused."""
+        """Return the results in the order of the calls.
+
+        Raises: AlreadyEnqueued where a call was refused.
+        """
         for position, answer in answers.items():
             if answer.refused:
                 raise refusal(
                     self.calls[position].task.path,
                     answer.record,
                     result_of(answer.record),
-                    position=position if self.bulk else None,
+                    position=position if self.is_numbered else None,
                 )
         return [result_of(answers[at].record, created=answers[at].created) for at in range(len(self.calls))]
 
@@ -65,72 +84,74 @@ class Enqueuing:
         self._database = database
         self._sender = sender
 
-    def on_django(self, calls: Sequence[Call[Any]], *, bulk: bool = False) -> list[TaskResult]:
+    def on_django(self, request: Request) -> list[TaskResult]:
         """Store calls on Django's connection, in whatever transaction is open there."""
-        request = self._request(calls, bulk=bulk)
         conn = DjangoConnection(self._database, clock_offset=clock.offset())
         own = not conn.in_transaction
         with racing(request.parts, own=own):
             if own:
-                results = _repeat(lambda store: self._alone(conn, request, store))
+                results = run_blocking(self._alone_repeatedly(conn, request))
             else:
                 results = run_blocking(self._store(conn, request, enqueue_calls))
-        return tell(calls, results)
+        return tell(request.calls, results)
 
-    def _alone(self, conn: DjangoConnection, request: _Request, store: _Store) -> list[TaskResult]:
+    async def _alone_repeatedly(self, conn: DjangoConnection, request: Request) -> list[TaskResult]:
+        """Store calls where no transaction is open, and again where that helps.
+
+        After a lost connection, what is looked for first is what the lost try wrote. A value that is refused then may
+        be an id of ours that has meanwhile turned out to stand.
+        """
+        return await repeat_blocking(
+            conn,
+            partial(self._alone, conn, request, enqueue_calls),
+            once_lost=partial(self._alone, conn, request, enqueue_again),
+            on_once_lost=(DataRefused,),
+        )
+
+    async def _alone(self, conn: DjangoConnection, request: Request, store: _Store) -> list[TaskResult]:
         """Store calls where no transaction is open, so that a race comes to whatever stopped it."""
         try:
-            return run_blocking(self._store(conn, request, store))
+            return await self._store(conn, request, store)
         except UniqueEnqueueRace as race:
             stopped = race.__cause__
         if isinstance(stopped, Contended):
             raise stopped
         raise Conflict("somebody else took the unique key after this enqueue had begun to look") from stopped
 
-    async def natively(self, calls: Sequence[Call[Any]], *, bulk: bool = False) -> list[TaskResult]:
+    async def natively(self, request: Request) -> list[TaskResult]:
         """Store calls by the native driver in their own transaction, and send signals after it."""
-        request = self._request(calls, bulk=bulk)
         results = request.results(await self._ox.enqueuer.store(request.parts))
         if is_wanted(signals.task_enqueued):
             await asend_enqueued(self._sender, _created(results))
-        return tell(calls, results)
+        return tell(request.calls, results)
 
-    def _request(self, calls: Sequence[Call[Any]], *, bulk: bool) -> _Request:
-        enqueuer = self._ox.enqueuer
-        return _Request(calls, enqueuer.numbered_parts(calls) if bulk else enqueuer.parts(calls[0]), bulk)
-
-    async def _store(self, conn: DjangoConnection, request: _Request, store: _Store) -> list[TaskResult]:
+    async def _store(self, conn: DjangoConnection, request: Request, store: _Store) -> list[TaskResult]:
         """Store calls and wake workers; signals are sent in the same transaction, for which one is opened."""
-        tells = is_wanted(signals.task_enqueued)
+        heard_by = audience(signals.task_enqueued)
+        tells = heard_by is not Audience.NOBODY
         async with conn.transaction() if tells and not conn.in_transaction else nullcontext():
             answers = await store(conn, request.parts)
             results = request.results(answers)
             await _wake(conn, changed_queues(answers))
-            if tells:
-                send_enqueued(self._sender, _created(results))
+            if tells and (created := _created(results)):
+                await self._send(conn, created, heard_by)
         return results
 
+    async def _send(self, conn: DjangoConnection, created: Sequence[TaskResult], heard_by: Audience) -> None:
+        """Send task_enqueued; what a receiver breaks in the database is taken back to before it, and logged.
 
-def _repeat(attempt: Callable[[_Store], list[TaskResult]]) -> list[TaskResult]:
-    """Enqueue, and again where that helps: whoever opened the transaction repeats it.
-
-    After a lost connection the outcome is unknown, so what is looked for first is what the lost try wrote. A value that
-    is refused then may be an id of ours that has meanwhile turned out to stand.
-    """
-    store: _Store = enqueue_calls
-    for _ in range(MOST_TRIES - 1):
+        Raises: DatabaseTrouble where the whole transaction is gone.
+        """
+        if heard_by is Audience.LOG:  # Django's own receiver, which needs no savepoint
+            send_enqueued(self._sender, created)
+            return
         try:
-            return attempt(store)
-        except Conflict:
-            continue
-        except ConnectionLost:
-            if store is enqueue_again:
+            async with conn.transaction():
+                send_enqueued(self._sender, created)
+        except DatabaseTrouble as trouble:
+            if conn.is_doomed or isinstance(trouble, ConnectionLost):
                 raise
-            store = enqueue_again
-        except DataRefused:
-            if store is enqueue_calls:
-                raise
-    return attempt(store)
+            logger.exception("a receiver of task_enqueued met an error of the database: what receivers wrote is lost")
 
 
 async def _wake(conn: DjangoConnection, queues: Sequence[str]) -> None:

@@ -1,14 +1,18 @@
 """What this package raises: subclasses of oxpull-async's errors and of Django's.
 
-Catch them by either name. Nothing here is raised by `oxpull_async` itself.
+Catch them by either name: those about the database are errors of `django.db` too. Nothing here is raised by
+`oxpull_async` itself.
 """
 
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
+from django import db
+from django.core.exceptions import SynchronousOnlyOperation
 from django.tasks import exceptions as django
 
+from compat_sync.placement import migrate_command
 from oxpull_async.domain import errors as core
 
 
@@ -62,11 +66,11 @@ class AlreadyEnqueued(core.AlreadyEnqueued, Refused):
     """
 
 
-class DatabaseTrouble(core.DatabaseTrouble, OxpullError):
+class DatabaseTrouble(core.DatabaseTrouble, OxpullError, db.DatabaseError):
     """The database could not do what was asked."""
 
 
-class NotMigrated(core.NotMigrated, DatabaseTrouble):
+class NotMigrated(core.NotMigrated, DatabaseTrouble, db.ProgrammingError):
     """The database has no tables of compat_sync, or older ones: run `manage.py migrate`."""
 
 
@@ -74,11 +78,11 @@ class SchemaTooNew(core.SchemaTooNew, NotMigrated):
     """The database was migrated by a newer version: upgrade this process."""
 
 
-class PoolExhausted(core.PoolExhausted, DatabaseTrouble):
+class PoolExhausted(core.PoolExhausted, DatabaseTrouble, db.OperationalError):
     """No connection became free in time."""
 
 
-class DatabaseUnavailable(core.DatabaseUnavailable, DatabaseTrouble):
+class DatabaseUnavailable(core.DatabaseUnavailable, DatabaseTrouble, db.OperationalError):
     """The database cannot be reached."""
 
 
@@ -86,11 +90,11 @@ class ConnectionLost(core.ConnectionLost, DatabaseUnavailable):
     """The connection broke while a command was under way, so its outcome is unknown."""
 
 
-class DataRefused(core.DataRefused, DatabaseTrouble):
+class DataRefused(core.DataRefused, DatabaseTrouble, db.DataError):
     """The database refused a value."""
 
 
-class Contended(core.Contended, DatabaseTrouble):
+class Contended(core.Contended, DatabaseTrouble, db.OperationalError):
     """The database gave up on a lock.
 
     `transaction_survived` says whether the caller's transaction lives.
@@ -140,7 +144,7 @@ def translated() -> Generator[None]:
     try:
         yield
     except core.OxpullError as error:
-        if isinstance(error, OxpullError):
+        if isinstance(error, OxpullError | SynchronousOnlyOperation):
             raise
         raise _ours(error).with_traceback(error.__traceback__) from error.__cause__
 
@@ -149,12 +153,23 @@ def _ours(error: core.OxpullError) -> OxpullError:
     """Return the same error in our class; what has no class here is an OxpullError."""
     kind = next((_OURS[base] for base in type(error).__mro__ if base in _OURS), OxpullError)
     ours: Any = kind.__new__(kind, *error.args)
-    ours.args = tuple(_named_for_django(part) for part in error.args)
+    ours.args = tuple(in_django(part) if isinstance(part, str) else part for part in error.args)
     vars(ours).update(vars(error))
     translated_error: OxpullError = ours
     return translated_error
 
 
-def _named_for_django(part: Any) -> Any:
-    """Name the command of a Django project where a text names the core's."""
-    return part.replace("`oxpull migrate`", "`manage.py migrate`") if isinstance(part, str) else part
+def in_django(text: str) -> str:
+    """Name commands and settings as a Django project has them, in a text of the core."""
+    if _MIGRATE in text:
+        text = text.replace(_MIGRATE, migrate_command())
+    for name, ours in _NAMES.items():
+        text = text.replace(name, ours)
+    return text
+
+
+_MIGRATE = "`oxpull migrate`"
+_NAMES = {
+    "raise max_payload_bytes": 'raise OPTIONS["MAX_PAYLOAD_BYTES"]',
+    "in the URL": "in DATABASES",
+}

@@ -21,6 +21,7 @@ __all__ = [
     "TaskQuerySet",
     "WorkerQuerySet",
     "manager_of",
+    "refuse_fixture",
     "refuse_write",
 ]
 
@@ -34,6 +35,14 @@ def refuse_write(model: type[models.Model], method: str) -> NoReturn:
     raise ReadOnlyModel(
         f"{model.__name__}.{method}() would change rows past their leases, locks and unique keys, so it is refused: "
         "enqueue tasks, and use compat_sync.actions (retry, discard, cancel) on stored ones"
+    )
+
+
+def refuse_fixture(*, sender: type[models.Model], **_signal: Any) -> NoReturn:
+    """Raise ReadOnlyModel when a row is about to be written whole, as by `loaddata`."""
+    raise ReadOnlyModel(
+        f"a fixture with rows of {sender.__name__} would put tasks back to what they were, so that ended ones run "
+        "again: load one that was made by `manage.py dumpdata --exclude compat_sync`"
     )
 
 

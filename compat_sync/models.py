@@ -10,9 +10,17 @@ from typing import Any, NoReturn
 from uuid import UUID
 
 from django.db import models
+from django.db.models.signals import pre_save
 
 from compat_sync.columns import StoredJSONField
-from compat_sync.managers import ReadQuerySet, TaskQuerySet, WorkerQuerySet, manager_of, refuse_write
+from compat_sync.managers import (
+    ReadQuerySet,
+    TaskQuerySet,
+    WorkerQuerySet,
+    manager_of,
+    refuse_fixture,
+    refuse_write,
+)
 from oxpull_async.domain.record import TaskStatus
 
 __all__ = ["OxpullLock", "OxpullQueue", "OxpullTask", "OxpullUniqueKey", "OxpullWorker", "ReadModel"]
@@ -38,9 +46,16 @@ class ReadModel(models.Model):
     """A row that only the core writes."""
 
     class Meta:
-        """No table of its own."""
+        """No table of its own, and one of the core's for each model."""
 
         abstract = True
+        managed = False
+        base_manager_name = "objects"
+        default_permissions: tuple[str, ...] = ("view",)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        pre_save.connect(refuse_fixture, sender=cls)  # `loaddata` calls neither save() nor an overridden save_base()
 
     def save(self, *_args: Any, **_kwargs: Any) -> NoReturn:
         """Refuse: raise ReadOnlyModel."""
@@ -94,12 +109,10 @@ class OxpullTask(ReadModel):
 
     objects = manager_of(TaskQuerySet["OxpullTask"])
 
-    class Meta:
+    class Meta(ReadModel.Meta):
         """The table and its names."""
 
-        managed = False
         db_table = "oxpull_task"
-        base_manager_name = "objects"
         default_permissions = ("change", "view")
         ordering = ("-id",)
         verbose_name = "task"
@@ -126,13 +139,10 @@ class OxpullUniqueKey(ReadModel):
 
     objects = manager_of(ReadQuerySet["OxpullUniqueKey"])
 
-    class Meta:
+    class Meta(ReadModel.Meta):
         """The table and its names."""
 
-        managed = False
         db_table = "oxpull_unique"
-        base_manager_name = "objects"
-        default_permissions = ("view",)
         ordering = ("unique_key",)
         verbose_name = "unique key"
         verbose_name_plural = "unique keys"
@@ -149,13 +159,10 @@ class OxpullLock(ReadModel):
 
     objects = manager_of(ReadQuerySet["OxpullLock"])
 
-    class Meta:
+    class Meta(ReadModel.Meta):
         """The table and its names."""
 
-        managed = False
         db_table = "oxpull_lock"
-        base_manager_name = "objects"
-        default_permissions = ("view",)
         ordering = ("lock_key",)
         verbose_name = "running lock"
         verbose_name_plural = "running locks"
@@ -182,13 +189,10 @@ class OxpullWorker(ReadModel):
 
     objects = manager_of(WorkerQuerySet["OxpullWorker"])
 
-    class Meta:
+    class Meta(ReadModel.Meta):
         """The table and its names."""
 
-        managed = False
         db_table = "oxpull_worker"
-        base_manager_name = "objects"
-        default_permissions = ("view",)
         ordering = ("-id",)
         verbose_name = "worker"
         verbose_name_plural = "workers"
@@ -209,12 +213,10 @@ class OxpullQueue(ReadModel):
 
     objects = manager_of(ReadQuerySet["OxpullQueue"])
 
-    class Meta:
+    class Meta(ReadModel.Meta):
         """The table and its names."""
 
-        managed = False
         db_table = "oxpull_queue"
-        base_manager_name = "objects"
         default_permissions = ("change", "view")
         ordering = ("backend_alias", "queue_name")
         verbose_name = "queue"

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -12,18 +11,18 @@ from django.tasks import task_backends
 from compat_sync import clock
 from compat_sync.backend import OxpullBackend
 from compat_sync.connection import DjangoConnection
+from compat_sync.repeating import repeat_blocking
 from oxpull_async.app.operations import Health, Operations
 from oxpull_async.app.oxpull import Oxpull
 from oxpull_async.db.contract import Connection
-from oxpull_async.domain.errors import Conflict
 from oxpull_async.domain.explanation import Explanation
 from oxpull_async.domain.record import TaskId, TaskStatus
 from oxpull_async.store import overview
 from oxpull_async.store.enqueue import notify
+from oxpull_async.store.queues import QueueStats
 
 __all__ = ["BlockingOperations", "backend_of", "operations_of", "our_aliases"]
 
-MOST_TRIES = 5
 _COMMAND = re.compile(r"`oxpull (?P<verb>worker|retry|resume)(?: (?P<about>[^`]+))?`")
 
 
@@ -53,37 +52,15 @@ def operations_of(alias: str) -> "BlockingOperations":
     return BlockingOperations(backend.ox, backend.database)
 
 
-class BlockingOperations(Operations):
-    """What operators ask of a backend, in whatever transaction is open on Django's connection.
+class _OnDjango(Operations):
+    """The core's operations on Django's connection; those that only read may be done again after a lost one."""
 
-    Its methods are coroutines that never wait: run them with `run_blocking`.
-    """
-
-    def __init__(self, ox: Oxpull, database: str) -> None:
+    def __init__(self, ox: Oxpull, database: str, *, only_reads: bool) -> None:
         self.settings = ox.settings
         self.database = ox.database
         self.wakeups = ox.wakeups
         self._alias = database
-
-    async def overview(self, limit: int) -> overview.Overview:
-        """Look at the queues of this alias, at most at `limit` tasks of each kind."""
-        return await self.operate(lambda conn: overview.overview(conn, self.settings.alias, limit))
-
-    async def unfinished_tasks(self, status: TaskStatus, queue_name: str | None, limit: int) -> list[TaskId]:
-        """Return ids of READY, RUNNING or WAITING tasks without looking at those that have ended."""
-        alias = self.settings.alias
-        return await self.operate(lambda conn: overview.unfinished_tasks(conn, alias, status, queue_name, limit))
-
-    async def health(self) -> Health:
-        """Look at workers and backlog, and say what is wrong."""
-        found = await super().health()
-        return replace(found, problems=[_in_django(problem) for problem in found.problems])
-
-    async def explain(self, id_: str) -> Explanation:
-        """Say whether a worker may claim a task now, and if not, everything that keeps it."""
-        found = await super().explain(id_)
-        reasons = tuple(replace(reason, text=_in_django(reason.text)) for reason in found.reasons)
-        return replace(found, reasons=reasons)
+        self._only_reads = only_reads
 
     async def operate[T](self, operation: Callable[[Connection], Awaitable[T]]) -> T:
         """Run a store operation on Django's connection.
@@ -91,10 +68,45 @@ class BlockingOperations(Operations):
         Again after a deadlock, where no transaction is open.
         """
         conn = DjangoConnection(self._alias, clock_offset=clock.offset())
-        for _ in range(0 if conn.in_transaction else MOST_TRIES - 1):
-            with suppress(Conflict):
-                return await operation(conn)
-        return await operation(conn)
+        attempt = partial(operation, conn)
+        return await repeat_blocking(conn, attempt, once_lost=attempt if self._only_reads else None)
+
+
+class BlockingOperations(_OnDjango):
+    """What operators ask of a backend, in whatever transaction is open on Django's connection.
+
+    Its methods are coroutines that never wait: run them with `run_blocking`.
+    """
+
+    def __init__(self, ox: Oxpull, database: str) -> None:
+        super().__init__(ox, database, only_reads=False)
+        self._reading = _OnDjango(ox, database, only_reads=True)
+
+    async def stats(self) -> list[QueueStats]:
+        """Count the tasks of every queue by status, queues in order of name."""
+        return await self._reading.stats()
+
+    async def overview(self, limit: int) -> overview.Overview:
+        """Look at the queues of this alias, at most at `limit` tasks of each kind."""
+        return await self._reading.operate(lambda conn: overview.overview(conn, self.settings.alias, limit))
+
+    async def unfinished_tasks(self, status: TaskStatus, queue_name: str | None, limit: int) -> list[TaskId]:
+        """Return ids of READY, RUNNING or WAITING tasks without looking at those that have ended."""
+        alias = self.settings.alias
+        return await self._reading.operate(
+            lambda conn: overview.unfinished_tasks(conn, alias, status, queue_name, limit)
+        )
+
+    async def health(self) -> Health:
+        """Look at workers and backlog, and say what is wrong."""
+        found = await self._reading.health()
+        return replace(found, problems=[_in_django(problem) for problem in found.problems])
+
+    async def explain(self, id_: str) -> Explanation:
+        """Say whether a worker may claim a task now, and if not, everything that keeps it."""
+        found = await self._reading.explain(id_)
+        reasons = tuple(replace(reason, text=_in_django(reason.text)) for reason in found.reasons)
+        return replace(found, reasons=reasons)
 
     async def wake(self, queue_name: str) -> None:
         """Wake the workers of a queue ("": of all) by the commit."""

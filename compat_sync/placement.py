@@ -11,9 +11,9 @@ from typing import Any
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
-from django.db import models, router
+from django.db import DEFAULT_DB_ALIAS, connections, models, router
 
-__all__ = ["check_placement", "database_alias", "may_migrate"]
+__all__ = ["check_placement", "database_alias", "may_migrate", "migrate_command"]
 
 APP = "compat_sync"
 _TASK = "OxpullTask"
@@ -25,7 +25,8 @@ def database_alias() -> str:
 
     One question to the routers; that the other models are with the tasks is looked at once for each answer.
 
-    Raises: ImproperlyConfigured when routers split our models, or compat_sync is not installed.
+    Raises: ImproperlyConfigured when routers split our models or name no alias of DATABASES, or compat_sync is not
+    installed.
     """
     alias = router.db_for_write(_task_model())
     _require_together(alias)
@@ -53,15 +54,26 @@ def may_migrate(alias: str) -> bool:
     return bool(allowed)
 
 
+def migrate_command() -> str:
+    """Return the command that makes the tables where the routers put them, in backquotes."""
+    alias = database_alias()
+    return "`manage.py migrate`" if alias == DEFAULT_DB_ALIAS else f"`manage.py migrate --database {alias}`"
+
+
 @cache
 def _require_together(alias: str) -> None:
-    """Raise ImproperlyConfigured unless every model of ours is written to `alias`."""
+    """Raise ImproperlyConfigured unless every model of ours is written to `alias`, and there is such an alias."""
     elsewhere = {name: place for name, place in _places() if place != alias}
     if elsewhere:
         places = ", ".join(f"{name} to {place!r}" for name, place in elsewhere.items())
         raise ImproperlyConfigured(
             f"DATABASE_ROUTERS split the tables of tasks, which are written in one transaction: {_TASK} goes to "
             f"{alias!r}, {places}. Let db_for_write() give one answer for all of {APP}"
+        )
+    if alias not in set(connections):
+        raise ImproperlyConfigured(
+            f"DATABASE_ROUTERS send the tables of tasks to {alias!r}, which is no alias of DATABASES (there is "
+            f"{', '.join(map(repr, connections))}): let db_for_write() name one of these for {APP}"
         )
 
 

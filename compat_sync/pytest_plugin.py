@@ -5,7 +5,9 @@ Django, and rolls back or not, does so around these fixtures too.
 """
 
 from collections.abc import Iterator
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING
+from unittest import TestCase
 
 import pytest
 
@@ -27,6 +29,7 @@ def oxpull_tasks(request: pytest.FixtureRequest) -> Iterator["TaskKit"]:
     Where pytest-django lets the test commit, the tables of tasks are emptied at its end.
     """
     _require_django()
+    _require_commits(request)
     from compat_sync.testing import captured_tasks, clear_tasks
     from compat_sync.testing.kit import TaskKit
 
@@ -62,7 +65,21 @@ def _require_django() -> None:
         )
 
 
+def _require_commits(request: pytest.FixtureRequest) -> None:
+    """Fail a coroutine test in a transaction that its tasks would not be in: nobody sync waits for it."""
+    if not iscoroutinefunction(request.function) or isinstance(request.instance, TestCase) or _commits(request):
+        return
+    if set(DATABASES) & set(request.fixturenames) or request.node.get_closest_marker("django_db"):
+        pytest.fail(
+            "an async test has its own connections, so what it enqueues would not be in the transaction that `db` "
+            "rolls back, and the next test would find it: take `transactional_db`, or "
+            "`@pytest.mark.django_db(transaction=True)`",
+            pytrace=False,
+        )
+
+
 def _commits(request: pytest.FixtureRequest) -> bool:
-    """Whether pytest-django lets the test commit: by a fixture, or by `django_db(transaction=True)`."""
+    """Whether pytest-django lets the test commit: by a fixture, or by what the mark `django_db` says."""
     mark = request.node.get_closest_marker("django_db")
-    return bool(COMMITS & set(request.fixturenames)) or bool(mark and mark.kwargs.get("transaction"))
+    said = [] if mark is None else [*mark.args[:2], *map(mark.kwargs.get, ("transaction", "reset_sequences"))]
+    return bool(COMMITS & set(request.fixturenames)) or any(said)

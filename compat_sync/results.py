@@ -9,6 +9,7 @@ from django.tasks import TaskResultStatus
 from django.tasks.base import TASK_REFRESH_ATTRS
 from django.tasks.base import TaskError as DjangoError
 
+from compat_sync import exceptions
 from compat_sync.declared import stored_task
 from compat_sync.django_types import AnyResult
 from oxpull_async.domain.record import TaskRecord, TaskStatus
@@ -24,6 +25,8 @@ PUBLIC_STATUS = {
     TaskStatus.LOST: TaskResultStatus.FAILED,
     TaskStatus.DISCARDED: TaskResultStatus.FAILED,
 }
+
+_CORE = "oxpull_async.errors"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +97,7 @@ def result_of(record: TaskRecord, *, created: bool = False) -> TaskResult:
         backend=record.backend_alias,
         errors=[
             TaskError(
-                exception_class_path=error.exception_class_path,
+                exception_class_path=_class_path(error.exception_class_path),
                 traceback=error.traceback,
                 attempt=error.attempt,
                 worker_id=error.worker_id,
@@ -109,3 +112,9 @@ def result_of(record: TaskRecord, *, created: bool = False) -> TaskResult:
     if record.status is TaskStatus.SUCCESSFUL:
         object.__setattr__(result, "_return_value", record.return_value)
     return result
+
+
+def _class_path(stored: str) -> str:
+    """Return where Django's code finds the class of a stored failure: an error of the core's is one of ours here."""
+    module, _, name = stored.rpartition(".")
+    return f"{exceptions.__name__}.{name}" if module == _CORE and hasattr(exceptions, name) else stored

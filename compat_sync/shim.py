@@ -9,6 +9,8 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, Final
 
+from django.core.exceptions import SynchronousOnlyOperation
+
 from oxpull_async.domain.errors import OxpullError, UsageError
 
 __all__ = ["CoreSuspended", "WrongWorld", "run_blocking"]
@@ -21,7 +23,7 @@ class CoreSuspended(OxpullError):
     """Core code waited for an event loop; this is a bug in oxpull-async."""
 
 
-class WrongWorld(UsageError):
+class WrongWorld(UsageError, SynchronousOnlyOperation):
     """This thread runs an event loop: await the async twin of this call instead."""
 
 

@@ -1,17 +1,17 @@
 """Django's Task with this queue's options, and the core task that stands behind it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import lru_cache
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
 from django.tasks import Task
 from django.utils.module_loading import import_string
 
 from compat_sync.django_types import AnyTask
-from compat_sync.exceptions import InvalidTask
+from compat_sync.exceptions import InvalidTask, UsageError
 from compat_sync.options import BackendOptions
 from compat_sync.unique import is_registered
 from oxpull_async.app.oxpull import Oxpull
@@ -27,7 +27,7 @@ from oxpull_async.domain.unique import Unique
 if TYPE_CHECKING:
     from compat_sync.results import TaskResult
 
-__all__ = ["POLICY", "PolicyTask", "body_of", "check_function", "core_task", "numbered_call"]
+__all__ = ["POLICY", "MissingCode", "PolicyTask", "body_of", "check_function", "core_task", "numbered_calls"]
 
 _CALL = ("max_attempts", "timeout", "unique", "running_lock")
 _FAILURES = ("backoff", "retry_on", "fail_on")
@@ -38,9 +38,9 @@ POLICY = (*_CALL, *_FAILURES)
 class PolicyTask(Task):  # type: ignore[type-arg] # generic to a type checker only
     """A Django task with options of this queue; None leaves one to OPTIONS and its defaults.
 
-    `max_attempts` is 1..32767, `timeout` seconds or timedelta, `backoff` an Exponential, a list of seconds or a
-    callable over the attempt's number, `retry_on` and `fail_on` exception classes, `unique` True, False or Unique(…),
-    `running_lock` True, False or RunningLock(…).
+    `max_attempts` is 1..32767, `timeout` seconds or timedelta (math.inf: no limit, whatever OPTIONS say), `backoff` an
+    Exponential, a list of seconds or a callable over the attempt's number, `retry_on` and `fail_on` exception classes,
+    `unique` True, False or Unique(…), `running_lock` True, False or RunningLock(…).
     """
 
     max_attempts: int | None = None
@@ -100,13 +100,34 @@ def _unpickled(kind: type[PolicyTask], said: dict[str, Any]) -> PolicyTask:
 _KNOWN = ("priority", "queue_name", "run_after", "backend", *_CALL)
 
 
+class MissingCode:
+    """Stands for a function whose code is not here; it has a path, and cannot be called."""
+
+    def __init__(self, path: str) -> None:
+        self.__module__, _, self.__qualname__ = path.rpartition(".")
+        self.__name__ = self.__qualname__
+
+    def __call__(self, *_args: object, **_kwargs: object) -> NoReturn:
+        """Raise ImportError."""
+        raise ImportError(f"the code of the task {self.__module__}.{self.__qualname__} is not here")
+
+
+def _is_task(given: object) -> bool:
+    return isinstance(given, Task)
+
+
 def core_task(ox: Oxpull, task: AnyTask, setup: BackendOptions) -> CoreTask[..., Any]:
     """Return the core task that a Django task stands for, its options checked.
 
     Where the declaration says nothing, the backend's OPTIONS do: for the task, for its queue, for all.
 
-    Raises: InvalidTask for a value out of range or options that do not go together.
+    Raises: InvalidTask for what is no task, a value out of range or options that do not go together, ImportError where
+    the task's code is not here.
     """
+    if not _is_task(task):
+        raise InvalidTask(f"{task!r:.80} is no task: declare the function with @task, and enqueue what that returns")
+    if isinstance(task.func, MissingCode):
+        task.func()
     path = task.module_path
     keywords = _keywords(task, path, setup)
     calls = {name: keywords[name] for name in CallKeywords.__annotations__ if name in keywords}
@@ -117,11 +138,17 @@ def core_task(ox: Oxpull, task: AnyTask, setup: BackendOptions) -> CoreTask[...,
     return CoreTask(ox, path, options, body)
 
 
-def numbered_call(core: CoreTask[..., Any], position: int, call: Any) -> Call[Any]:
-    """Return a bulk call's part from its pair of arguments.
+def numbered_calls(core: CoreTask[..., Any], calls: Any) -> list[Call[Any]]:
+    """Return the parts of a bulk call from pairs of arguments.
 
-    Raises: InvalidTask naming its position for anything else.
+    Raises: UsageError for what holds no calls, InvalidTask naming its position for what is no pair.
     """
+    if not isinstance(calls, Iterable) or isinstance(calls, str | bytes):
+        raise UsageError(f"{calls!r:.80} must be a list of pairs of arguments, like [([1], {{}})]")
+    return [_numbered_call(core, position, call) for position, call in enumerate(calls)]
+
+
+def _numbered_call(core: CoreTask[..., Any], position: int, call: Any) -> Call[Any]:
     try:
         args, kwargs = call
         return Call(core, tuple(args), dict(kwargs))

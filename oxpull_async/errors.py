@@ -2,6 +2,7 @@
 
 from oxpull_async.domain.errors import (
     AlreadyEnqueued,
+    Conflict,
     ConnectionLost,
     Contended,
     DatabaseTrouble,
@@ -10,9 +11,11 @@ from oxpull_async.domain.errors import (
     InvalidArguments,
     InvalidPayload,
     InvalidTask,
+    LockTimeout,
     NotMigrated,
     OxpullError,
     PoolExhausted,
+    Refused,
     RunningLockTaken,
     SchemaTooNew,
     TaskAbandoned,
@@ -29,6 +32,7 @@ from oxpull_async.domain.errors import (
 
 __all__ = [
     "AlreadyEnqueued",
+    "Conflict",
     "ConnectionLost",
     "Contended",
     "DataRefused",
@@ -37,9 +41,11 @@ __all__ = [
     "InvalidArguments",
     "InvalidPayload",
     "InvalidTask",
+    "LockTimeout",
     "NotMigrated",
     "OxpullError",
     "PoolExhausted",
+    "Refused",
     "RunningLockTaken",
     "SchemaTooNew",
     "TaskAbandoned",

@@ -2,7 +2,8 @@
 
 The sync functions work on Django's connection and in the transaction that is open there, the ones with an `a` in front
 where `aenqueue` would. Ids may be text or UUID; many are given as ids, results, or a queryset of OxpullTask. `backend`
-is an alias of TASKS, and tasks of another one are left alone. Nobody is told by a signal.
+is an alias of TASKS, and tasks of another one are left alone. Nobody is told by a signal. What runs while its queue is
+paused runs on; where QUEUES names no queue, any name can be paused.
 """
 
 from compat_sync.actions.awaited import (

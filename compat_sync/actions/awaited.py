@@ -13,39 +13,27 @@ from compat_sync.exceptions import translated
 from compat_sync.operations import backend_of
 from compat_sync.threads import on_django
 from oxpull_async.app.oxpull import Oxpull
-
-__all__ = [
-    "acancel",
-    "acancel_many",
-    "adiscard",
-    "adiscard_many",
-    "apause",
-    "aresume",
-    "aretry",
-    "aretry_many",
-    "arun_now",
-    "arun_now_many",
-]
+from oxpull_async.domain.task import checked_queue
 
 
-async def aretry(result_id: Any, *, include_discarded: bool = False, backend: str = DEFAULT) -> bool:
+async def aretry(task_id: Any, *, include_discarded: bool = False, backend: str = DEFAULT) -> bool:
     """Make a FAILED or LOST task ready once more, as `retry` does."""
-    return (await aretry_many([result_id], include_discarded=include_discarded, backend=backend))[0] > 0
+    return (await aretry_many([task_id], include_discarded=include_discarded, backend=backend))[0] > 0
 
 
-async def adiscard(result_id: Any, *, backend: str = DEFAULT) -> bool:
+async def adiscard(task_id: Any, *, backend: str = DEFAULT) -> bool:
     """End a READY, WAITING, FAILED or LOST task, as `discard` does."""
-    return (await adiscard_many([result_id], backend=backend))[0] > 0
+    return (await adiscard_many([task_id], backend=backend))[0] > 0
 
 
-async def acancel(result_id: Any, *, backend: str = DEFAULT) -> bool:
+async def acancel(task_id: Any, *, backend: str = DEFAULT) -> bool:
     """End a task that does not run yet, or ask a RUNNING one to stop, as `cancel` does."""
-    return (await acancel_many([result_id], backend=backend))[0] > 0
+    return (await acancel_many([task_id], backend=backend))[0] > 0
 
 
-async def arun_now(result_id: Any, *, backend: str = DEFAULT) -> bool:
+async def arun_now(task_id: Any, *, backend: str = DEFAULT) -> bool:
     """Let a READY task that is due later be claimed at once, as `run_now` does."""
-    return (await arun_now_many([result_id], backend=backend))[0] > 0
+    return (await arun_now_many([task_id], backend=backend))[0] > 0
 
 
 async def aretry_many(selection: Selection, *, include_discarded: bool = False, backend: str = DEFAULT) -> Counts:
@@ -69,15 +57,16 @@ async def arun_now_many(selection: Selection, *, backend: str = DEFAULT) -> Coun
 
 
 async def apause(queue_name: str, *, backend: str = DEFAULT) -> bool:
-    """Stop every worker from claiming from a queue; False when it was paused.
+    """Stop the claims from a queue, as `pause` does; False when it was paused."""
 
-    What runs, runs on.
-    """
-    return await _either(backend, lambda: blocking.pause(queue_name, backend=backend), lambda ox: ox.pause(queue_name))
+    async def natively(ox: Oxpull) -> bool:
+        return await ox.pause(checked_queue(queue_name, ox.settings.queues))
+
+    return await _either(backend, lambda: blocking.pause(queue_name, backend=backend), natively)
 
 
 async def aresume(queue_name: str, *, backend: str = DEFAULT) -> bool:
-    """Let workers claim from a queue again; False when it was not paused."""
+    """Let workers claim from a queue again as `resume` does; False when it was not paused."""
     return await _either(
         backend, lambda: blocking.resume(queue_name, backend=backend), lambda ox: ox.resume(queue_name)
     )

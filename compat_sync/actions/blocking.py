@@ -6,46 +6,33 @@ from compat_sync.actions.selection import CANCEL, DEFAULT, DISCARD, RUN_NOW, Cou
 from compat_sync.exceptions import translated
 from compat_sync.operations import operations_of
 from compat_sync.shim import run_blocking
-
-__all__ = [
-    "cancel",
-    "cancel_many",
-    "change",
-    "discard",
-    "discard_many",
-    "pause",
-    "resume",
-    "retry",
-    "retry_many",
-    "run_now",
-    "run_now_many",
-]
+from oxpull_async.domain.task import checked_queue
 
 
-def retry(result_id: Any, *, include_discarded: bool = False, backend: str = DEFAULT) -> bool:
+def retry(task_id: Any, *, include_discarded: bool = False, backend: str = DEFAULT) -> bool:
     """Make a FAILED or LOST task (DISCARDED on request) ready once more; False for any other."""
-    return retry_many([result_id], include_discarded=include_discarded, backend=backend)[0] > 0
+    return retry_many([task_id], include_discarded=include_discarded, backend=backend)[0] > 0
 
 
-def discard(result_id: Any, *, backend: str = DEFAULT) -> bool:
+def discard(task_id: Any, *, backend: str = DEFAULT) -> bool:
     """End a READY, WAITING, FAILED or LOST task; False for any other."""
-    return discard_many([result_id], backend=backend)[0] > 0
+    return discard_many([task_id], backend=backend)[0] > 0
 
 
-def cancel(result_id: Any, *, backend: str = DEFAULT) -> bool:
-    """End a READY or WAITING task, or ask a RUNNING one to stop; False for any other.
+def cancel(task_id: Any, *, backend: str = DEFAULT) -> bool:
+    """End a READY or WAITING task, or ask a RUNNING one to stop, once; False for any other.
 
-    A success that comes first stands; any other end becomes DISCARDED. False too when it was asked already.
+    A success that comes first stands; any other end becomes DISCARDED.
     """
-    return cancel_many([result_id], backend=backend)[0] > 0
+    return cancel_many([task_id], backend=backend)[0] > 0
 
 
-def run_now(result_id: Any, *, backend: str = DEFAULT) -> bool:
+def run_now(task_id: Any, *, backend: str = DEFAULT) -> bool:
     """Let a READY task that is due later be claimed at once; False for any other.
 
     Its `run_after` stays what the enqueue asked.
     """
-    return run_now_many([result_id], backend=backend)[0] > 0
+    return run_now_many([task_id], backend=backend)[0] > 0
 
 
 def retry_many(selection: Selection, *, include_discarded: bool = False, backend: str = DEFAULT) -> Counts:
@@ -69,13 +56,14 @@ def run_now_many(selection: Selection, *, backend: str = DEFAULT) -> Counts:
 
 
 def pause(queue_name: str, *, backend: str = DEFAULT) -> bool:
-    """Stop the claims from a queue, while what runs runs on; False when it was paused."""
+    """Stop the claims from a queue; False when it was paused, InvalidTask where QUEUES lacks it."""
     with translated():
-        return run_blocking(operations_of(backend).pause(queue_name))
+        operations = operations_of(backend)
+        return run_blocking(operations.pause(checked_queue(queue_name, operations.settings.queues)))
 
 
 def resume(queue_name: str, *, backend: str = DEFAULT) -> bool:
-    """Let workers claim from a queue again; False when it was not paused."""
+    """Let workers claim from a queue again, of whatever name; False when it was not paused."""
     with translated():
         return run_blocking(operations_of(backend).resume(queue_name))
 

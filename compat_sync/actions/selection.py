@@ -43,11 +43,13 @@ class Chosen:
 def choose(selection: Selection) -> Chosen:
     """Read a selection: ids, results or stored tasks, or a queryset of these.
 
-    Raises: UsageError for one id, and for a queryset of something else.
+    Raises: UsageError for one id, for what holds none, and for a queryset of something else.
     """
     if isinstance(selection, str | bytes | UUID):
         shown = str(selection)[:60]
         raise UsageError(f"{shown!r} is one id where several are wanted: pass [{shown!r}]")
+    if not isinstance(selection, Iterable):
+        raise UsageError(f"{selection!r:.80} holds no tasks: pass a list of ids or results, or a queryset of {_TASKS}")
     if isinstance(selection, QuerySet):
         if selection.model._meta.label != _TASKS:  # noqa: SLF001 - Django's documented name
             raise UsageError(f"a queryset of {selection.model._meta.label} holds no tasks: pass one of {_TASKS}")  # noqa: SLF001

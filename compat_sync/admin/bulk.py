@@ -15,7 +15,10 @@ from django.http import HttpRequest
 
 from compat_sync import actions
 from compat_sync.admin.base import MOST
+from compat_sync.admin.filters import is_cut
+from compat_sync.admin.history import log_changes
 from compat_sync.exceptions import OxpullError
+from compat_sync.models import OxpullTask
 from compat_sync.operations import our_aliases
 from compat_sync.placement import database_alias
 from oxpull_async.domain.record import TaskStatus
@@ -23,7 +26,7 @@ from oxpull_async.domain.transitions import Move, allowed
 
 __all__ = ["BULK_ACTIONS"]
 
-_COLUMNS = ("pk", "status", "backend_alias", "cancel_requested")
+_COLUMNS = ("pk", "task_path", "status", "backend_alias", "cancel_requested", "available_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,43 +38,60 @@ class _Verb:
     act: Callable[..., tuple[int, int]]
     otherwise: str = "changed meanwhile"
 
-    def refuses(self, row: tuple[Any, ...]) -> str | None:
-        """Say why a row as it was seen cannot change, None where it can."""
-        status = TaskStatus(row[1])
+    def refuses(self, task: OxpullTask) -> str | None:
+        """Say why a task as it was seen cannot change, None where it can."""
+        status = TaskStatus(task.status)
         if allowed(status, self.move) is None:
             return str(status)
-        if self.move is Move.CANCEL and status is TaskStatus.RUNNING and row[3]:
+        if self.move is Move.CANCEL and status is TaskStatus.RUNNING and task.cancel_requested:
             return "asked to stop already"
         return None
 
 
 def _carry_out(request: HttpRequest, queryset: Any, verb: _Verb) -> None:
     """Change the selected tasks, and say of each whether it changed, and if not, why."""
-    rows = list(queryset.values_list(*_COLUMNS)[: MOST + 1])
+    seen: list[OxpullTask] = list(queryset.only(*_COLUMNS)[: MOST + 1])
+    is_cut_short = request.POST.get("select_across") == "1" and is_cut(request, queryset)
     reasons, changed = Counter[str](), 0
     try:
         with _apart_in_a_transaction():
-            for alias, selected in _by_alias(rows[:MOST]).items():
-                changed += _change(alias, selected, verb, reasons)
+            for alias, selected in _by_alias(seen[:MOST]).items():
+                changed += _change(request, alias, selected, verb, reasons)
     except OxpullError as trouble:
         messages.error(request, f"{trouble}. Whatever did not change is as it was: repeat the action")
         return
     _tell(request, verb, changed, reasons)
-    if len(rows) > MOST:
+    if is_cut_short:
+        messages.warning(request, "There may be more tasks of this status than were selected: look, and repeat it")
+    if len(seen) > MOST:
         messages.warning(request, f"Only the first {MOST:,} selected tasks were looked at: repeat it for the others")
 
 
-def _change(alias: str, rows: list[tuple[Any, ...]], verb: _Verb, reasons: Counter[str]) -> int:
-    """Change tasks of one alias, and note why those that did not change did not."""
+def _change(request: HttpRequest, alias: str, seen: list[OxpullTask], verb: _Verb, reasons: Counter[str]) -> int:
+    """Change tasks of one alias, note why those that did not change did not, and log those that did."""
     if alias not in our_aliases():
-        reasons[f"of the alias {alias!r}, which is not in TASKS here"] += len(rows)
+        reasons[f"of the alias {alias!r}, which is not in TASKS here"] += len(seen)
         return 0
-    changed, skipped = verb.act([row[0] for row in rows], backend=alias)
-    known = Counter(reason for row in rows if (reason := verb.refuses(row)) is not None)
+    changed, skipped = verb.act([task.pk for task in seen], backend=alias)
+    known = Counter(reason for task in seen if (reason := verb.refuses(task)) is not None)
     reasons.update(known)
+    able = [task for task in seen if verb.refuses(task) is None]
     if skipped > known.total():
         reasons[verb.otherwise] += skipped - known.total()
+        able = _differing(able)
+    log_changes(request, able, verb.done.capitalize())
     return changed
+
+
+def _differing(seen: list[OxpullTask]) -> list[OxpullTask]:
+    """Return those that are stored otherwise than they were seen."""
+    now = OxpullTask.objects.only(*_COLUMNS).in_bulk([task.pk for task in seen])
+    return [task for task in seen if task.pk in now and _changeable(now[task.pk]) != _changeable(task)]
+
+
+def _changeable(task: OxpullTask) -> tuple[object, ...]:
+    """Return what an action may change."""
+    return task.status, task.cancel_requested, task.available_at
 
 
 def _tell(request: HttpRequest, verb: _Verb, changed: int, reasons: Counter[str]) -> None:
@@ -82,10 +102,10 @@ def _tell(request: HttpRequest, verb: _Verb, changed: int, reasons: Counter[str]
     (messages.warning if skipped else messages.success)(request, told)
 
 
-def _by_alias(rows: list[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]]]:
-    found: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
-    for row in rows:
-        found[row[2]].append(row)
+def _by_alias(seen: list[OxpullTask]) -> dict[str, list[OxpullTask]]:
+    found: defaultdict[str, list[OxpullTask]] = defaultdict(list)
+    for task in seen:
+        found[task.backend_alias].append(task)
     return dict(found)
 
 

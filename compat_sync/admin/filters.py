@@ -4,18 +4,22 @@ Their choices come from settings and the newest rows, never from the whole table
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.contrib.admin import SimpleListFilter
+from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest
 
+from compat_sync.exceptions import translated
 from compat_sync.models import OxpullQueue, OxpullTask
 from compat_sync.operations import backend_of, operations_of, our_aliases
 from compat_sync.shim import run_blocking
 from oxpull_async.domain.record import TaskStatus
 
-__all__ = ["MOST_UNFINISHED", "PathFilter", "QueueFilter", "StatusFilter", "edge_of", "is_unfinished"]
+__all__ = ["PathFilter", "QueueFilter", "Reach", "StatusFilter", "is_cut", "is_unfinished", "reach_of"]
 
 MOST_UNFINISHED = 1_000
 SAMPLE = 1_000
@@ -28,15 +32,28 @@ def is_unfinished(request: HttpRequest) -> bool:
     return request.GET.get(STATUS) in _UNFINISHED
 
 
-def edge_of(look_back: int, up_to: str | None = None) -> UUID | None:
-    """Return the id of the newest row that is not among the newest `look_back`.
+def is_cut(request: HttpRequest, queryset: Any) -> bool:
+    """Say whether there may be more tasks of the status that is asked for than were looked at."""
+    return is_unfinished(request) and queryset.values("pk")[:MOST_UNFINISHED].count() == MOST_UNFINISHED
 
-    None where all are among them. With `up_to`, of the rows up to that id.
-    """
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far back a list looks; `older` is the newest task behind that, if there is any."""
+
+    older: UUID | None
+
+    def narrow(self, queryset: Any) -> Any:
+        """Leave only what is within reach."""
+        return queryset if self.older is None else queryset.filter(pk__gt=self.older)
+
+
+def reach_of(look_back: int, up_to: str | None = None) -> Reach:
+    """Return the reach over the newest `look_back` tasks, or of those up to an id."""
     rows = OxpullTask.objects.order_by("-pk")
     if up_to is not None:
         rows = rows.filter(pk__lte=up_to)
-    return rows.values_list("pk", flat=True)[look_back : look_back + 1].first()
+    return Reach(rows.values_list("pk", flat=True)[look_back : look_back + 1].first())
 
 
 class StatusFilter(SimpleListFilter):
@@ -47,11 +64,13 @@ class StatusFilter(SimpleListFilter):
 
     title = "status"
     parameter_name = STATUS
-    _look_back = 0
+
+    def __init__(self, request: HttpRequest, params: Any, model: Any, model_admin: Any) -> None:
+        self._look_back: int = model_admin.look_back
+        super().__init__(request, params, model, model_admin)
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:  # noqa: ARG002
         """Offer the seven statuses."""
-        self._look_back = model_admin.look_back
         return [(status.value, status.value) for status in TaskStatus]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
@@ -60,14 +79,13 @@ class StatusFilter(SimpleListFilter):
         if status is None or status not in set(TaskStatus):
             return queryset
         if TaskStatus(status) in _UNFINISHED:
-            ids = _unfinished(TaskStatus(status), request.GET.get(QUEUE))
+            ids = _unfinished(request, TaskStatus(status))
             queryset = queryset.filter(pk__in=[*ids, *self._recent(status)])
         return queryset.filter(status=status)
 
     def _recent(self, status: str) -> list[UUID]:
-        edge = edge_of(self._look_back)
         rows = OxpullTask.objects.filter(status=status).order_by("-pk").values_list("pk", flat=True)
-        return list((rows if edge is None else rows.filter(pk__gt=edge))[:MOST_UNFINISHED])
+        return list(reach_of(self._look_back).narrow(rows)[:MOST_UNFINISHED])
 
 
 class QueueFilter(SimpleListFilter):
@@ -102,12 +120,17 @@ class PathFilter(SimpleListFilter):
         return queryset if self.value() is None else queryset.filter(task_path=self.value())
 
 
-def _unfinished(status: TaskStatus, queue_name: str | None) -> list[str]:
-    return [
-        id_
-        for alias in our_aliases()
-        for id_ in run_blocking(operations_of(alias).unfinished_tasks(status, queue_name, MOST_UNFINISHED))
-    ]
+def _unfinished(request: HttpRequest, status: TaskStatus) -> list[str]:
+    """Return ids of every alias; one whose settings are wrong has none, which the page says."""
+    found: list[str] = []
+    for alias in our_aliases():
+        try:
+            with translated():
+                asked = operations_of(alias).unfinished_tasks(status, request.GET.get(QUEUE), MOST_UNFINISHED)
+                found += run_blocking(asked)
+        except ImproperlyConfigured as wrong:
+            messages.error(request, str(wrong), fail_silently=True)
+    return found
 
 
 def _newest(column: str) -> set[str]:

@@ -11,7 +11,9 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from compat_sync import actions
+from compat_sync.admin.history import log_changes
 from compat_sync.exceptions import OxpullError, translated
+from compat_sync.models import OxpullQueue
 from compat_sync.operations import operations_of, our_aliases
 from compat_sync.shim import run_blocking
 from oxpull_async.store.overview import Overview, QueueOverview
@@ -47,7 +49,7 @@ def queue_page(task_admin: Any, request: HttpRequest) -> HttpResponse:
         "media": task_admin.media,
         "columns": (*UNFINISHED, *ENDED),
         "looked_at": LOOKED_AT,
-        "rows": [row for alias in our_aliases() for row in _rows(alias)],
+        "rows": [row for alias in our_aliases() for row in _rows(request, alias)],
         "may_switch": _may_switch(request),
     }
     return TemplateResponse(request, "admin/compat_sync/queues.html", context)
@@ -67,6 +69,9 @@ def switch_queue(task_admin: Any, request: HttpRequest) -> HttpResponse:
         messages.error(request, str(refused))
     else:
         done = "paused: what runs, runs on" if pausing else "open again"
+        if changed:
+            queue = OxpullQueue.objects.get(backend_alias=backend, queue_name=queue_name)
+            log_changes(request, [queue], "Paused" if pausing else "Resumed")
         messages.success(request, f"Queue {queue_name!r} {'is' if changed else 'was already'} {done}")
     return HttpResponseRedirect(reverse(PAGE, current_app=task_admin.admin_site.name))
 
@@ -76,17 +81,22 @@ def _may_switch(request: HttpRequest) -> bool:
     return bool(user.has_perm(MAY_SWITCH))
 
 
-def _rows(alias: str) -> Iterator[_Row]:
-    with translated():
-        found = run_blocking(operations_of(alias).overview(LOOKED_AT))
+def _rows(request: HttpRequest, alias: str) -> Iterator[_Row]:
+    """Look at the queues of an alias; of one whose settings are wrong the page says what is wrong."""
+    try:
+        with translated():
+            found = run_blocking(operations_of(alias).overview(LOOKED_AT))
+    except ImproperlyConfigured as wrong:
+        messages.error(request, str(wrong))
+        return
     for queue in found.queues:
-        cells = [_figure(found, queue, state) for state in (*UNFINISHED, *ENDED)]
+        cells = [_figure(found, queue, column) for column in (*UNFINISHED, *ENDED)]
         oldest = "" if queue.oldest_due is None else f"{max(queue.oldest_due, 0):,.0f} s"
         yield _Row(alias, queue.queue_name, queue.paused, cells, oldest)
 
 
-def _figure(found: Overview, queue: QueueOverview, state: str) -> str:
+def _figure(found: Overview, queue: QueueOverview, column: str) -> str:
     """Return a count; a plus says that counting ended before the rows did."""
-    count = queue.counts.get(state, 0)
-    is_capped = count >= found.limit if state == "due" else state in found.capped
+    count = queue.counts.get(column, 0)
+    is_capped = count >= found.limit if column == "due" else column in found.capped
     return f"{count:,}{'+' if is_capped else ''}" if count or is_capped else ""

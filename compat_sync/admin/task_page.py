@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
+from django.tasks import task_backends
 
 from compat_sync import clock
 from compat_sync.admin.links import badge, pretty, task_link, url_of
 from compat_sync.connection import DjangoConnection
 from compat_sync.exceptions import OxpullError, translated
 from compat_sync.models import OxpullTask, OxpullUniqueKey
-from compat_sync.operations import operations_of
+from compat_sync.operations import operations_of, our_aliases
 from compat_sync.placement import database_alias
 from compat_sync.shim import run_blocking
 from oxpull_async.domain.record import TaskError, TaskStatus, error_from_json
@@ -109,6 +110,10 @@ def _keys(task: OxpullTask, site: str) -> list[Fact]:
 
 def _reasons(task: OxpullTask, site: str) -> list[Fact]:
     """Say why the task does not run, with links to what it waits for."""
+    if task.backend_alias not in set(task_backends):
+        here = ", ".join(map(repr, our_aliases())) or "none"
+        gone = f"TASKS has no alias {task.backend_alias!r} here (there is {here}): no worker of this project runs it"
+        return [Fact("unknown", gone)]
     try:
         with translated():
             explanation = run_blocking(operations_of(task.backend_alias).explain(str(task.pk)))

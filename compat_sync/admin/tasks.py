@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 
 from compat_sync.admin.base import ReadOnlyAdmin
 from compat_sync.admin.bulk import BULK_ACTIONS
-from compat_sync.admin.filters import MOST_UNFINISHED, PathFilter, QueueFilter, StatusFilter, edge_of, is_unfinished
+from compat_sync.admin.filters import PathFilter, QueueFilter, StatusFilter, is_cut, is_unfinished, reach_of
 from compat_sync.admin.links import badge
 from compat_sync.admin.queues import queue_page, switch_queue
 from compat_sync.admin.task_page import task_page
@@ -39,13 +39,14 @@ class _TaskList(ChangeList):
         """Return what matches, within reach."""
         found = super().get_queryset(request, exclude_parameters).defer(*_BIG)
         if is_unfinished(request):
-            self.is_partial = found.values("pk")[:MOST_UNFINISHED].count() == MOST_UNFINISHED
+            self.is_partial = is_cut(request, found)
             return found
         if not set(request.GET) - _NARROWS_NOTHING or _exact(self.query):
             return found
         of_tasks: Any = self.model_admin
-        self.older = edge_of(of_tasks.look_back, request.GET.get(UP_TO))
-        return found if self.older is None else found.filter(pk__gt=self.older)
+        reach = reach_of(of_tasks.look_back, request.GET.get(UP_TO))
+        self.older = reach.older
+        return reach.narrow(found)
 
     @property
     def older_query(self) -> str:

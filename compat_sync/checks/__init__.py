@@ -4,8 +4,8 @@ from compat_sync.checks.messages import (
     backend_messages,
     check_installation,
     check_schema,
-    our_aliases,
+    our_entries,
     register,
 )
 
-__all__ = ["backend_messages", "check_installation", "check_schema", "our_aliases", "register"]
+__all__ = ["backend_messages", "check_installation", "check_schema", "our_entries", "register"]

@@ -61,8 +61,9 @@ CATALOG: Mapping[str, Situation] = MappingProxyType(
             "Add the alias to TASKS: workers find the tasks of an alias by its name.",
         ),
         "E004": Situation(
-            "The database routers put our models into different databases, or into none.",
-            "Let db_for_write give one alias for every model of compat_sync: a task and its locks commit together.",
+            "The database routers put our models into different databases, or into none that there is, or raise.",
+            "Let db_for_write() and allow_migrate() give one answer for every model of compat_sync: a task and its "
+            "locks commit together.",
         ),
         "E104": Situation(
             "`TASK_TIMEOUT`, a value of `TASK_TIMEOUTS` or `TASK_TIMEOUT_GRACE` is no duration above zero.",
@@ -141,6 +142,10 @@ CATALOG: Mapping[str, Situation] = MappingProxyType(
             "See to the error that the message names, then check again.",
             with_database=True,
         ),
+        "E215": Situation(
+            "An entry of `TASKS` has a key beside `BACKEND`, `QUEUES` and `OPTIONS`.",
+            "Move it into OPTIONS, or remove it: there it would be ignored without a word.",
+        ),
         "W001": Situation(
             "`SCHEDULES` starts a unique task: while one is pending, a tick of the schedule enqueues nothing.",
             "If every tick has to run, take the task out of UNIQUE_TASKS and remove unique from its declaration.",
@@ -169,8 +174,13 @@ CATALOG: Mapping[str, Situation] = MappingProxyType(
         ),
         "W204": Situation(
             "The database lacks tables or columns that this version needs.",
-            "Run `manage.py migrate`; if that is what tells you, it is about to add them.",
+            "Run `manage.py migrate`.",
             with_database=True,
+        ),
+        "W205": Situation(
+            "The routers let nobody make the tables in the database where they send the tasks.",
+            "Let allow_migrate() answer True for compat_sync there. Silence this where another project or "
+            "`oxpull migrate` makes the tables.",
         ),
         "I201": Situation(
             "`OPTIONS` has a key of django-ox that has no effect here: `WORKER_CLASS`, `WORKFLOWS`, "

@@ -12,9 +12,9 @@ from django.db import Error, NotSupportedError, connections
 
 from compat_sync.checks.catalog import Problem
 from compat_sync.connection import DjangoConnection
-from compat_sync.native import missing_driver, unexpressible
+from compat_sync.native import is_for_tests, missing_driver, unexpressible
 from compat_sync.options import SESSION, read_options
-from compat_sync.placement import check_placement
+from compat_sync.placement import check_placement, may_migrate, migrate_command
 from compat_sync.shim import run_blocking
 from oxpull_async.domain.errors import DatabaseTrouble, UsageError
 from oxpull_async.store.schema import SchemaState, read_schema
@@ -34,18 +34,25 @@ def database_problems(aliases: Mapping[str, Mapping[str, Any]]) -> Iterator[Prob
     """List what is wrong with the place of the tasks, for these entries of TASKS."""
     try:
         database = check_placement()
+        may_make = may_migrate(database)
     except ImproperlyConfigured as split:
         yield Problem("E004", str(split))
+        return
+    except Exception as failure:  # noqa: BLE001 - a project's router may raise anything
+        yield Problem("E004", f"A router of DATABASE_ROUTERS raised {type(failure).__name__}: {failure}.")
         return
     try:
         dialect = DjangoConnection(database).dialect
     except UsageError as foreign:
         yield Problem("E209", str(foreign))
         return
+    if not may_make:
+        yield Problem("W205", f"DATABASE_ROUTERS let no tables of tasks be made in DATABASES[{database!r}].")
     yield from _zone(database)
     if missing := missing_driver(database):
         yield Problem("W203", missing)
-    yield from (Problem("W202", sentence) for sentence in unexpressible(database))
+    if not is_for_tests(connections[database].settings_dict["NAME"]):
+        yield from (Problem("W202", sentence) for sentence in unexpressible(database))
     if not dialect.has_listen:
         yield from _without_listen(database, aliases)
 
@@ -79,7 +86,8 @@ def _of_state(where: str, state: SchemaState) -> Iterator[Problem]:
         yield Problem("E213", f"{where} has version {max(state.unknown)} of the tables, which is newer than this code.")
     elif state.pending:
         names = ", ".join(migration.name for migration in state.pending)
-        yield Problem("W204", f"{where} lacks {len(state.pending)} version(s) of the tables of tasks ({names}).")
+        text = f"{where} lacks {len(state.pending)} version(s) of the tables of tasks ({names})."
+        yield Problem("W204", text, f"Run {migrate_command()}.")
 
 
 def _place() -> DjangoConnection | None:
@@ -87,7 +95,7 @@ def _place() -> DjangoConnection | None:
     try:
         conn = DjangoConnection(check_placement())
         _ = conn.dialect
-    except (ImproperlyConfigured, UsageError):
+    except Exception:  # noqa: BLE001 - a project's router may raise anything
         return None
     return conn
 

@@ -7,12 +7,14 @@ beside workers of either kind and beside another move, be stopped anywhere, and 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from compat_sync import clock
 from compat_sync.connection import DjangoConnection
 from compat_sync.move import rows as move_rows
 from compat_sync.move.plan import OLD_STATUS, Planner, UnmovableError
 from compat_sync.move.tables import has_oxpull_app
+from compat_sync.repeating import repeat_blocking
 from compat_sync.shim import run_blocking
 from oxpull_async.domain.errors import Contended, DataRefused
 from oxpull_async.domain.record import TaskId, TaskStatus
@@ -21,7 +23,6 @@ from oxpull_async.store.results import get_tasks
 
 __all__ = ["MoveReport", "MoveRequest", "move"]
 
-MOST_TRIES = 5
 HERE_ALREADY = "a task with this id is here already"
 KEY_HELD = "a pending task here holds its unique key. Run this again when that one has ended"
 LOCKED = "another transaction had it locked. Run this again"
@@ -104,19 +105,13 @@ class _Pass:
         if not ids:
             return
         try:
-            self._report.add(await self._repeated(ids))
+            self._report.add(await repeat_blocking(self._conn, partial(self._attempt, ids), on=(Contended,)))
         except DataRefused as refused:
             if len(ids) == 1:
                 self._report.left[ids[0]] = f"the database refuses it: {refused}"
                 return
             for id_ in ids:
                 await self._move([id_])
-
-    async def _repeated(self, ids: Sequence[TaskId]) -> MoveReport:
-        for _ in range(0 if self._conn.in_transaction else MOST_TRIES - 1):
-            with suppress(Contended):
-                return await self._attempt(ids)
-        return await self._attempt(ids)
 
     async def _attempt(self, ids: Sequence[TaskId]) -> MoveReport:
         done = MoveReport()

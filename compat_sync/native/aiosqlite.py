@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from compat_sync.native.entry import Draft, Reading, Setting, Surroundings, collect
 from oxpull_async.drivers.url import DatabaseUrl
 
-__all__ = ["read_aiosqlite"]
+__all__ = ["is_for_tests", "read_aiosqlite"]
 
 # Read below, or about Django's own connection only; our transactions are BEGIN IMMEDIATE whatever is said.
 _KNOWN = frozenset(
@@ -38,6 +38,11 @@ def read_aiosqlite(alias: str, entry: Mapping[str, Any], around: Surroundings) -
             _read_command(draft, command.strip())
     draft.refuse_others(_KNOWN, {}, {})
     return draft.finish(lambda: DatabaseUrl(family=draft.family, database=path, options=draft.options))
+
+
+def is_for_tests(name: object) -> bool:
+    """Say whether a NAME is that of the database in memory that Django makes for a test run."""
+    return str(name).startswith("file:memorydb_")
 
 
 def _path(draft: Draft, name: Setting) -> str:

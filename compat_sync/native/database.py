@@ -16,6 +16,7 @@ from django.db.utils import load_backend
 from django.utils.connection import ConnectionDoesNotExist
 
 from compat_sync import clock
+from compat_sync.dialects import DIALECTS
 from compat_sync.native.aiomysql import SOCKETS
 from compat_sync.native.engine import engine_problems
 from compat_sync.native.entry import Reading, Surroundings, remembered
@@ -23,15 +24,12 @@ from compat_sync.native.url import LIBRARIES, read_entry
 from oxpull_async.app.open_database import open_url, with_options
 from oxpull_async.db.contract import Connection, Database, Dialect, Listener
 from oxpull_async.domain.errors import UsageError
-from oxpull_async.domain.settings import SettingsKeywords
-from oxpull_async.drivers.dialects import MYSQL, POSTGRES, SQLITE
+from oxpull_async.domain.settings import USUAL_POOL_SIZE, SettingsKeywords
 from oxpull_async.drivers.url import DatabaseUrl
 
 __all__ = ["NativeDatabase", "close_all", "may_go_native", "missing_driver", "unexpressible"]
 
-_DIALECTS = {"postgresql": POSTGRES, "mysql": MYSQL, "sqlite": SQLITE}
 _KEYS = ("ENGINE", "NAME", "HOST", "PORT", "USER", "PASSWORD", "OPTIONS")
-_USUAL_SIZE = 10
 
 
 class _Clocked(Database, Protocol):
@@ -82,7 +80,7 @@ class NativeDatabase:
         self,
         alias: str,
         *,
-        pool_size: int = _USUAL_SIZE,
+        pool_size: int = USUAL_POOL_SIZE,
         pooler: Literal["session", "transaction"] = "session",
         listen_url: str | None = None,
     ) -> None:
@@ -110,7 +108,7 @@ class NativeDatabase:
     def dialect(self) -> Dialect:
         """The SQL this database speaks."""
         vendor = _engine(self.alias).vendor
-        return _DIALECTS[vendor] if vendor in _DIALECTS else self._database().dialect
+        return DIALECTS[vendor] if vendor in DIALECTS else self._database().dialect
 
     @property
     def label(self) -> str:
@@ -163,7 +161,7 @@ class NativeDatabase:
         if reading.url is None:
             raise UsageError(f"the alias {self.alias!r} cannot be reached natively: {' '.join(reading.problems)}")
         given, url = self._keywords, reading.url
-        if given["pool_size"] != _USUAL_SIZE:
+        if given["pool_size"] != USUAL_POOL_SIZE:
             options = {name: value for name, value in url.options.items() if name != "pool_size"}
             url = replace(url, options=options)
         return with_options(url, given)

@@ -14,7 +14,7 @@ from compat_sync.options.readers import READERS, legacy_attempts, read_queues
 from compat_sync.options.tasks import read_task_options
 from oxpull_async.domain.errors import UsageError
 from oxpull_async.domain.retry import Exponential
-from oxpull_async.domain.settings import Settings
+from oxpull_async.domain.settings import USUAL_POOL_SIZE, Settings
 from oxpull_async.domain.task import DEFAULT_QUEUE
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ __all__ = ["DEFAULT_GRACE", "SESSION", "BackendOptions", "examine", "mended", "r
 
 DEFAULT_GRACE = 10.0
 SESSION: Literal["session"] = "session"
+_OF_ENTRY = frozenset({"BACKEND", "QUEUES", "OPTIONS"})
 _KNOWN = frozenset(key.name for key in OPTION_KEYS)
 _KEYWORDS = {
     "MAX_ATTEMPTS": "max_attempts",
@@ -100,6 +101,8 @@ class _Reading:
 
     def options(self) -> BackendOptions:
         """Read all keys."""
+        for key in sorted(self._params.keys() - _OF_ENTRY, key=str):
+            self._look_beside(key)
         for key in self._given:
             self._look_at(key)
         settings, others = self._settings(), self._values(_OTHERS)
@@ -108,7 +111,7 @@ class _Reading:
             MappingProxyType(self._queue_timeouts(settings.queues)),
             others.get("TASK_TIMEOUT_GRACE", DEFAULT_GRACE),
             self._task_options(settings.unique_ttl),
-            others.get("POOL_SIZE", 10),
+            others.get("POOL_SIZE", USUAL_POOL_SIZE),
             others.get("POOLER", SESSION),
             others.get("LISTEN_URL"),
         )
@@ -120,7 +123,7 @@ class _Reading:
         try:
             return replace(settings, alias=Settings.of({"alias": self._alias}).alias)
         except UsageError as wrong:
-            self._note("E204", str(wrong))
+            self._note("E204", str(wrong), "Give it a name of that length, in TASKS and wherever it is named.")
             return settings
 
     def _options_dict(self) -> Mapping[Any, Any]:
@@ -141,6 +144,16 @@ class _Reading:
             near = meant(key)
             hint = f"Did you mean {near!r}?" if near else f"Known are {', '.join(sorted(_KNOWN))}."
             self._note("E201", f"OPTIONS has the key {key!r:.80}, which is not known", hint)
+
+    def _look_beside(self, key: object) -> None:
+        near = meant(key)
+        if str(key).upper() in _OF_ENTRY:
+            hint = f"Did you mean {str(key).upper()!r}?"
+        elif key in _KNOWN or near is None:
+            hint = None
+        else:
+            hint = f"Did you mean {near!r}? It belongs into OPTIONS."
+        self._note("E215", f"the key {key!r:.80} stands beside BACKEND, where nothing looks for it", hint)
 
     def _values(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return the values of those keys that are given and valid."""

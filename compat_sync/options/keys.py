@@ -6,6 +6,8 @@ docs/django-settings.md is made from this table.
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from oxpull_async.domain.settings import USUAL_POOL_SIZE
+
 __all__ = ["IDLE_KEYS", "LATER_KEYS", "OPTION_KEYS", "OptionKey", "meant"]
 
 
@@ -62,7 +64,7 @@ OPTION_KEYS: tuple[OptionKey, ...] = (
     OptionKey(
         "MAX_PAYLOAD_BYTES", "bytes, at least 2", "1048576", "The most that arguments or a result may take as JSON."
     ),
-    OptionKey("POOL_SIZE", "1 to 1000", "10", "Native connections that each event loop may hold open."),
+    OptionKey("POOL_SIZE", "1 to 1000", str(USUAL_POOL_SIZE), "Native connections that each event loop may hold open."),
     OptionKey(
         "POOLER",
         '"session" or "transaction"',

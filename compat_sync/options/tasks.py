@@ -28,13 +28,17 @@ TASK_KEYWORDS = ("unique", *_CHECKS)
 
 
 def read_task_options(value: object, *, unique_ttl: float | None) -> tuple[Mapping[str, TaskKeywords], list[str]]:
-    """Return the keywords of each path as they were given, and a sentence for each fault."""
+    """Return the keywords of each faultless path as given, and a sentence for each fault."""
     if not isinstance(value, Mapping):
         return {}, [f"TASK_OPTIONS={value!r:.80} must be a dict of dotted path to keywords of @task"]
-    wrong = [sentence for path, keywords in value.items() for sentence in _faults(path, keywords, unique_ttl)]
-    if wrong:
-        return {}, wrong
-    return MappingProxyType({path: MappingProxyType(dict(keywords)) for path, keywords in value.items()}), []
+    right: dict[str, TaskKeywords] = {}
+    wrong: list[str] = []
+    for path, keywords in value.items():
+        if faults := list(_faults(path, keywords, unique_ttl)):
+            wrong += faults
+        else:
+            right[path] = MappingProxyType(dict(keywords))
+    return MappingProxyType(right), wrong
 
 
 def _faults(path: object, keywords: object, unique_ttl: float | None) -> Iterator[str]:

@@ -5,66 +5,40 @@ Neither needs a database.
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.core.checks import CheckMessage
-from django.core.exceptions import ImproperlyConfigured
 from django.db import DEFAULT_DB_ALIAS
 from django.tasks.backends.dummy import DummyBackend as DjangoDummy
 from django.tasks.backends.immediate import ImmediateBackend as DjangoImmediate
 
+from compat_sync.declaring import WithPolicy
 from compat_sync.django_types import AnyTask
 from compat_sync.exceptions import translated
 from compat_sync.native import NativeDatabase
-from compat_sync.options import BackendOptions, examine, mended, read_options
+from compat_sync.options import examine
 from compat_sync.results import TaskResult, result_of
 from compat_sync.signals import send_enqueued
-from compat_sync.tasks import PolicyTask, core_task, numbered_call
+from compat_sync.tasks import core_task, numbered_calls
 from compat_sync.testing.in_memory import run_at_once, stored_now
 from compat_sync.watching import tell
 from oxpull_async.app.oxpull import Oxpull
 from oxpull_async.app.task import Call
 from oxpull_async.domain.record import NewTask, TaskRecord
 
-if TYPE_CHECKING:
-    from django.tasks.backends.base import BaseTaskBackend as _Base
-else:
-    _Base = object
-
 __all__ = ["DummyBackend", "ImmediateBackend"]
 
 type Arguments = tuple[Sequence[Any], Mapping[str, Any]]
 
 
-class _WithPolicy(_Base):
+class _WithoutDatabase(WithPolicy):
     """Takes our options and checks them, and what is enqueued, as OxpullBackend does; nothing is deduplicated."""
 
-    task_class = PolicyTask
-
-    def __init__(self, alias: str, params: Mapping[str, Any]) -> None:
-        super().__init__(alias, mended(params))
-        self._params = params
-
     @cached_property
-    def setup(self) -> BackendOptions:
-        """The checked OPTIONS; raises ImproperlyConfigured naming all that is wrong with them."""
-        return read_options(self.alias, self._params)
-
-    @cached_property
-    def _ox(self) -> Oxpull:
+    def ox(self) -> Oxpull:
         """What checks calls; its database is never used."""
         return Oxpull.over(NativeDatabase(DEFAULT_DB_ALIAS), self.setup.settings)
-
-    def validate_task(self, task: AnyTask) -> None:
-        """Raise InvalidTask where Django's rules or this queue's refuse a task's declaration."""
-        super().validate_task(task)
-        try:
-            setup = self.setup
-        except ImproperlyConfigured:
-            return  # `manage.py check` says so; an enqueue raises it
-        with translated():
-            core_task(self._ox, task, setup)
 
     def check(self, **_kwargs: Any) -> list[CheckMessage]:
         """Return what is wrong with this alias's settings."""
@@ -74,17 +48,16 @@ class _WithPolicy(_Base):
         """Take a call; raises InvalidArguments and InvalidTask."""
         self.validate_task(task)
         with translated():
-            call = Call(core_task(self._ox, task, self.setup), tuple(args), dict(kwargs))
-            [(_, new)] = self._ox.enqueuer.parts(call).tasks()
+            call = Call(core_task(self.ox, task, self.setup), tuple(args), dict(kwargs))
+            [(_, new)] = self.ox.enqueuer.parts(call).tasks()
         return self._take(task, call, new)
 
     def enqueue_many(self, task: AnyTask, calls: Iterable[Arguments]) -> list[TaskResult]:
         """Take calls of one task, (args, kwargs) each, once all are checked; results in their order."""
         self.validate_task(task)
         with translated():
-            core = core_task(self._ox, task, self.setup)
-            made = [numbered_call(core, position, call) for position, call in enumerate(calls)]
-            tasks = dict(self._ox.enqueuer.numbered_parts(made).tasks())
+            made = numbered_calls(core_task(self.ox, task, self.setup), calls)
+            tasks = dict(self.ox.enqueuer.numbered_parts(made).tasks())
         return [self._take(task, call, tasks[position]) for position, call in enumerate(made)]
 
     async def aenqueue_many(self, task: AnyTask, calls: Iterable[Arguments]) -> list[TaskResult]:
@@ -103,7 +76,7 @@ class _WithPolicy(_Base):
         raise NotImplementedError
 
 
-class DummyBackend(_WithPolicy, DjangoDummy):
+class DummyBackend(_WithoutDatabase, DjangoDummy):
     """Keeps results in its list `results`, never runs them, and forgets them by `clear()`.
 
     Each thread has its own.
@@ -114,7 +87,7 @@ class DummyBackend(_WithPolicy, DjangoDummy):
         return _result(task, record)
 
 
-class ImmediateBackend(_WithPolicy, DjangoImmediate):
+class ImmediateBackend(_WithoutDatabase, DjangoImmediate):
     """Runs a task once, before `enqueue` returns, in whatever transaction is open.
 
     Retries, timeouts, unique keys and running locks are not for it.

@@ -9,7 +9,7 @@ from django.utils.json import normalize_json
 
 from compat_sync.connection import DjangoConnection
 from compat_sync.django_types import AnyTask
-from compat_sync.exceptions import UsageError
+from compat_sync.exceptions import UsageError, translated
 from compat_sync.results import TaskResult
 from compat_sync.shim import WrongWorld, run_blocking
 from compat_sync.watching import WATCHERS
@@ -159,7 +159,8 @@ class CapturedTasks(Sequence[TaskResult]):
 def _read(alias: str, ids: Sequence[str]) -> set[str]:
     """Return the ids of those tasks that are in the database."""
     try:
-        return set(run_blocking(get_tasks(DjangoConnection(alias), ids)))
+        with translated():
+            return set(run_blocking(get_tasks(DjangoConnection(alias), ids)))
     except WrongWorld:
         raise UsageError("assertions read the database: in a coroutine, await sync_to_async(assert_…)(…)") from None
 

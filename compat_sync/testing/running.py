@@ -9,8 +9,9 @@ from types import TracebackType
 from typing import Self, TypedDict, Unpack
 
 import uuid_utils
-from asgiref.sync import sync_to_async
+from django.db import connections
 
+from compat_sync.caller import has_sync_caller
 from compat_sync.context import CURRENT
 from compat_sync.exceptions import DatabaseTrouble, DataRefused, TaskResultDoesNotExist, UsageError, translated
 from compat_sync.operations import BlockingOperations
@@ -18,6 +19,7 @@ from compat_sync.results import TaskResult, result_of
 from compat_sync.shim import run_blocking
 from compat_sync.testing.inline import Inline, Ran
 from compat_sync.testing.savepoints import as_if_alone
+from compat_sync.threads import on_django
 from compat_sync.worker.host import DjangoHost, installed_packages, register
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.outcome import Failed, Lease, Outcome, Released, Settlement
@@ -81,8 +83,20 @@ def run_tasks(
 
 
 async def arun_tasks(**options: Unpack[RunOptions]) -> list[TaskResult]:
-    """Do what `run_tasks` does, on the thread and the connection of Django's own async methods."""
-    return await sync_to_async(run_tasks, thread_sensitive=True)(**options)
+    """Do what `run_tasks` does, in a waiting caller's thread and transaction.
+
+    Where no sync code waits it is a thread of its own, whose connections are closed.
+    """
+    if has_sync_caller():
+        return await on_django(run_tasks, **options)
+    return await on_django(_and_close, **options)
+
+
+def _and_close(**options: Unpack[RunOptions]) -> list[TaskResult]:
+    try:
+        return run_tasks(**options)
+    finally:
+        connections.close_all()
 
 
 def _checked(queues: Collection[str] | None, max_tasks: int | None) -> Collection[str] | None:
@@ -126,14 +140,14 @@ class _Runner:
     def claim(self) -> Attempt | None:
         """Claim the next due task that is known here, or None."""
         while queues := self.due():
-            row = self._claim_one(queues)
-            if row is None:
+            claimed = self._claim_one(queues)
+            if claimed is None:
                 return None
-            found = self._lookup.find(row.task_path)
+            found = self._lookup.find(claimed.task_path)
             if found is not None:
-                return Attempt(row, self._worker_id, found, time.monotonic())
-            logger.warning("%s is due, but no task of this path is declared here", row.task_path)
-            self._hand_back(row)
+                return Attempt(claimed, self._worker_id, found, time.monotonic())
+            logger.warning("%s is due, but no task of this path is declared here", claimed.task_path)
+            self._hand_back(claimed)
         return None
 
     def due(self) -> tuple[str, ...]:
@@ -145,8 +159,8 @@ class _Runner:
 
     def carry_out(self, attempt: Attempt) -> Ran:
         """Run a claimed attempt to its end."""
-        row = attempt.claimed
-        record = self._do(lambda conn: get_task(conn, row.id)) if attempt.body.wants_record else None
+        id_ = attempt.claimed.id
+        record = self._do(lambda conn: get_task(conn, id_)) if attempt.body.wants_record else None
         self._attempts.add(attempt)
         self._attempts.begin(attempt, time.monotonic())
         try:
@@ -175,12 +189,12 @@ class _Runner:
             excluded_paths=self._lookup.unknown,
             meets_locks=self._outlook.meets_locks,
         )
-        rows = self._do(lambda conn: claim(conn, request))
-        return rows[0] if rows else None
+        claimed = self._do(lambda conn: claim(conn, request))
+        return claimed[0] if claimed else None
 
-    def _hand_back(self, row: ClaimedTask) -> None:
-        """Give back a row that cannot be run here, as a worker does."""
-        back = [Settlement(Lease(row.id, row.epoch), Released(), row.rerun_key, row.lock_key)]
+    def _hand_back(self, claimed: ClaimedTask) -> None:
+        """Give back a task that cannot be run here, as a worker does."""
+        back = [Settlement(Lease(claimed.id, claimed.epoch), Released(), claimed.rerun_key, claimed.lock_key)]
         self._do(lambda conn: settle(conn, back))
 
     def _settle(self, attempt: Attempt, outcome: Outcome) -> None:

@@ -18,12 +18,13 @@ logger = logging.getLogger("compat_sync.testing")
 def as_if_alone() -> Generator[None]:
     """Keep what the block writes in the transactions open here, whatever it raises.
 
-    What broke a transaction is taken back to where the block began. What the block has given to `on_commit` is called
-    at its end. Outside of `atomic()` nothing is done: then it is alone.
+    What broke a transaction is taken back to where the block began, and an `atomic()` that the block never leaves to
+    where that began. What the block has given to `on_commit` is called at its end. Outside of `atomic()` there are no
+    savepoints: then it is alone.
     """
     opened = [(django, len(django.run_on_commit)) for django in _in_transaction()]
     try:
-        with _savepoints([django for django, _ in opened]):
+        with _savepoints([django for django, _ in opened]), _left():
             yield
     finally:
         for django, waiting in opened:
@@ -32,6 +33,37 @@ def as_if_alone() -> Generator[None]:
 
 def _in_transaction() -> list[BaseDatabaseWrapper]:
     return [django for django in connections.all(initialized_only=True) if django.in_atomic_block]
+
+
+@contextmanager
+def _left() -> Generator[None]:
+    """Leave with a rollback each `atomic()` that the block has entered and not left."""
+    depths = {django.alias: _depth(django) for django in connections.all(initialized_only=True)}
+    try:
+        yield
+    finally:
+        for django in connections.all(initialized_only=True):
+            _leave(django, depths.get(django.alias, 0))
+
+
+def _leave(django: BaseDatabaseWrapper, depth: int) -> None:
+    """Leave every block that is deeper; where they have no savepoint, go back to the one around the task."""
+    was_broken = django.needs_rollback
+    while _depth(django) > depth:
+        innermost: Any = django.atomic_blocks[-1]
+        with suppress(DatabaseError):
+            innermost.__exit__(TransactionManagementError, None, None)
+    if django.needs_rollback and not was_broken:
+        django.set_rollback(False)  # which savepoint_rollback() asks for
+        try:
+            django.savepoint_rollback(django.savepoint_ids[-1])
+        except DatabaseError:
+            django.set_rollback(True)
+
+
+def _depth(django: BaseDatabaseWrapper) -> int:
+    """Return how many `atomic()` blocks are open; none where the connection was closed inside of them."""
+    return len(django.atomic_blocks) if django.in_atomic_block else 0
 
 
 @contextmanager

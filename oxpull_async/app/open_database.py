@@ -7,7 +7,7 @@ from typing import Any
 
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.errors import UsageError
-from oxpull_async.domain.settings import SettingsKeywords
+from oxpull_async.domain.settings import USUAL_POOL_SIZE, SettingsKeywords
 from oxpull_async.drivers.url import DatabaseUrl, parse_url
 from oxpull_async.drivers.url_options import find_option
 
@@ -17,7 +17,7 @@ _DRIVERS = {
     "mysql": ("oxpull_async.drivers.aiomysql", "AiomysqlDatabase"),
     "sqlite": ("oxpull_async.drivers.aiosqlite", "AiosqliteDatabase"),
 }
-_KEYWORDS = {"pool_size": 10, "pooler": "session", "listen_url": None}
+_KEYWORDS = {"pool_size": USUAL_POOL_SIZE, "pooler": "session", "listen_url": None}
 
 
 def open_database(url: str | None, settings: SettingsKeywords) -> Database:

@@ -98,8 +98,8 @@ class Task[**P, R]:
     def using(self, **changes: Unpack[CallKeywords]) -> Self:
         """Return a copy with other options for the calls made through it.
 
-        `priority` is -100..100, `run_after` an aware datetime, `timeout` seconds or timedelta (None: no limit),
-        `unique` True, a Unique(…) or False, `running_lock` True, a RunningLock(…) or False.
+        `priority` is -100..100, `run_after` an aware datetime, `timeout` seconds or timedelta (None or math.inf: no
+        limit), `unique` True, a Unique(…) or False, `running_lock` True, a RunningLock(…) or False.
 
         Raises: InvalidTask for a value out of range, TypeError for an unknown option.
         """

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from oxpull_async.app.operations import Health
 from oxpull_async.cli.output import Column, plain, printable
+from oxpull_async.domain.sentences import counted
 from oxpull_async.store.health import WorkerState
 from oxpull_async.store.queues import QueueStats
 
@@ -73,7 +74,7 @@ def health_lines(health: Health) -> list[str]:
     if health.is_healthy:
         alive, waited = sum(state.is_alive for state in health.workers), health.oldest_due_seconds
         backlog = "nothing is due" if waited is None else f"the oldest due task has waited {waited:.1f} s"
-        lines.append(f"healthy: {alive} workers alive, {backlog}")
+        lines.append(f"healthy: {counted(alive, 'worker')} alive, {backlog}")
     if health.paused:
         lines.append(printable(f"paused: {', '.join(health.paused)}"))
     return lines

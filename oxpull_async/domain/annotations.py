@@ -28,7 +28,7 @@ from oxpull_async.domain.type_codecs import (
     ScalarCodec,
     TypeCodec,
 )
-from oxpull_async.domain.values import JsonValue, normalise, normalise_call, path_text
+from oxpull_async.domain.values import BY_ANNOTATION, JsonValue, normalise, normalise_call, path_text
 
 type _Arguments = tuple[list[object], dict[str, object]]
 type _Convert = Callable[[TypeCodec, object, str], object]
@@ -78,7 +78,10 @@ class JsonCodec:
         self, args: Sequence[object], kwargs: Mapping[str, object]
     ) -> tuple[list[JsonValue], dict[str, JsonValue]]:
         """Return the arguments as JSON; raises InvalidArguments for a value that is none."""
-        return normalise_call(args, kwargs)
+        try:
+            return normalise_call(args, kwargs)
+        except InvalidArguments as error:
+            raise InvalidArguments(_untyped(error)) from error.__cause__
 
     def decode(self, args: list[JsonValue], kwargs: dict[str, JsonValue]) -> _Arguments:
         """Return stored arguments as they are."""
@@ -89,11 +92,16 @@ class JsonCodec:
         try:
             return normalise(value, path=_RETURN_PATH)
         except InvalidArguments as error:
-            raise InvalidPayload(str(error)) from error.__cause__
+            raise InvalidPayload(_untyped(error)) from error.__cause__
 
     def decode_return(self, value: JsonValue) -> object:
         """Return a stored value as it is."""
         return value
+
+
+def _untyped(error: InvalidArguments) -> str:
+    """Return the text of an error without what annotations would allow."""
+    return str(error).replace(BY_ANNOTATION, "")
 
 
 class ArgumentCodec:

@@ -5,6 +5,7 @@ import traceback
 _HEAD_SHARE = 4
 _MARKER_ROOM = 64
 _MAX_CLASS_PATH_BYTES = 1024
+_PUBLIC = {"oxpull_async.domain.errors": "oxpull_async.errors"}  # stored for ever, so only what is promised
 
 
 def storable_text(text: str, limit: int = 16 * 1024) -> str:
@@ -23,16 +24,17 @@ def storable_text(text: str, limit: int = 16 * 1024) -> str:
 
 def describe_exception(error: BaseException) -> tuple[str, str]:
     """Give an exception's class path and traceback as storable text, come what may."""
-    path = _class_path(type(error))
+    path = class_path(type(error))
     try:
         text = "".join(traceback.format_exception(error))
     except Exception as failure:  # noqa: BLE001 - an exception's own methods may raise anything
-        text = f"{path}: the traceback could not be written ({_class_path(type(failure))})\n"
+        text = f"{path}: the traceback could not be written ({class_path(type(failure))})\n"
     return storable_text(path, _MAX_CLASS_PATH_BYTES), storable_text(text)
 
 
-def _class_path(kind: type[BaseException]) -> str:
+def class_path(kind: type[BaseException]) -> str:
+    """Return the dotted path of an exception's class; ours are named where users import them."""
     try:
-        return f"{kind.__module__}.{kind.__qualname__}"
+        return f"{_PUBLIC.get(kind.__module__, kind.__module__)}.{kind.__qualname__}"
     except Exception:  # noqa: BLE001 - a metaclass may raise anything
         return "builtins.BaseException"

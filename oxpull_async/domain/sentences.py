@@ -22,6 +22,11 @@ def sentence(event: events.Event) -> str:
             assert_never(event)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, which takes an s unless there is one."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _about_worker(
     event: events.WorkerStarted | events.WorkerStopped | events.LeaseLost | events.LoopBlocked,
 ) -> str:
@@ -29,7 +34,8 @@ def _about_worker(
         case events.WorkerStarted(worker_id):
             return f"worker {worker_id} started"
         case events.WorkerStopped(worker_id, done, remaining):
-            return f"worker {worker_id} stopped: {done} attempts ended, {remaining} tasks are left for later"
+            left = f"{counted(remaining, 'task')} {'is' if remaining == 1 else 'are'} left for later"
+            return f"worker {worker_id} stopped: {counted(done, 'attempt')} ended, {left}"
         case events.LeaseLost(worker_id):
             return f"worker {worker_id} could not renew its lease in time: its tasks are stopped, it registers anew"
         case events.LoopBlocked(seconds, where):
@@ -41,11 +47,11 @@ def _about_rows(
 ) -> str:
     match event:
         case events.TasksClaimed(count):
-            return f"claimed {count} tasks"
+            return f"claimed {counted(count, 'task')}"
         case events.TasksReaped(requeued, lost):
             return f"took over tasks of workers that fell silent: {requeued} ready again, {lost} lost"
         case events.TasksReleased(count, why):
-            return f"handed back {count} tasks: {why}"
+            return f"handed back {counted(count, 'task')}: {why}"
         case events.TaskUnknown(task_path, reason):
             return f"{task_path} is left to other workers: {reason}"
 

@@ -19,6 +19,7 @@ from oxpull_async.domain.unique import checked_ttl
 
 MAX_PAYLOAD_BYTES = 1_048_576
 MAX_ALIAS = 128
+USUAL_POOL_SIZE = 10
 
 
 class HasPath(Protocol):

@@ -1,5 +1,6 @@
 """The declared half of a task: options and their validation."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -82,16 +83,16 @@ def checked_max_attempts(max_attempts: object) -> int:
 def checked_timeout(timeout: object) -> float | None:
     """Return a timeout in seconds.
 
-    Raises InvalidTask unless it is None or a duration above zero.
+    None and math.inf are no limit: None. Raises InvalidTask unless it is one of these or a duration above zero.
     """
-    if timeout is None:
+    if timeout is None or timeout == math.inf:
         return None
     try:
         value = seconds(timeout, name="timeout")
     except UsageError as wrong:
         raise InvalidTask(str(wrong)) from None
     if value == 0:
-        raise InvalidTask("timeout=0 would end every attempt at once: pass None for no timeout")
+        raise InvalidTask("timeout=0 would end every attempt at once: pass math.inf for no timeout")
     return value
 
 

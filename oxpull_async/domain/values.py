@@ -26,10 +26,13 @@ _MAX_KEY_BYTES = 65_535  # MySQL's JSON keeps a key's length in two bytes
 
 _SAFE_KEY_LENGTH = _MAX_KEY_BYTES // 4
 _SHOWN_LENGTH = 80
-_JSON_WAY_OUT = (
-    "Pass text, numbers, booleans, None, lists and dicts only; a datetime, date, time, timedelta, Decimal, UUID, Enum, "
-    "dataclass or pydantic model where the function's annotation names its type"
+BY_ANNOTATION = (
+    "; a datetime, date, time, timedelta, Decimal, UUID, Enum, dataclass or pydantic model where the function's "
+    "annotation names its type"
 )
+"""The part of a refusal that is so for typed arguments only."""
+
+_JSON_WAY_OUT = f"Pass text, numbers, booleans, None, lists and dicts only{BY_ANNOTATION}"
 
 
 class _RefusedValue(Exception):

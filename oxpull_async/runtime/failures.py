@@ -5,7 +5,7 @@ import json
 import random
 
 from oxpull_async.domain.errors import DataRefused, InvalidPayload, TaskCancelled, TaskTimeout
-from oxpull_async.domain.failure_text import describe_exception, storable_text
+from oxpull_async.domain.failure_text import class_path, describe_exception, storable_text
 from oxpull_async.domain.outcome import Cancelled, Failed, Outcome, Released, Snoozed
 from oxpull_async.domain.retry import MAX_SNOOZES, Retry, Snooze, retry_delay
 from oxpull_async.runtime.attempts import Attempt, Stop
@@ -69,7 +69,7 @@ def brief(error: BaseException) -> str:
 
 def error_entry(kind: type[BaseException], text: str, attempt: Attempt) -> str:
     """Return one entry of the stored `errors` list as JSON text; the database adds the time."""
-    return _json(f"{kind.__module__}.{kind.__qualname__}", storable_text(text), attempt)
+    return _json(class_path(kind), storable_text(text), attempt)
 
 
 def unstorable(attempt: Attempt, refused: DataRefused) -> Failed:

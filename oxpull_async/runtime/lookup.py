@@ -12,6 +12,7 @@ from oxpull_async.domain.task import Body
 from oxpull_async.runtime.host import Host, RunnableTask
 
 REMEMBERED = 60.0
+NOT_DECLARED = "no task of this path is declared here; --import names packages whose modules may be imported"
 
 type Resolver = Callable[[Host, str], RunnableTask | None]
 

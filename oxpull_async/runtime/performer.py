@@ -12,7 +12,8 @@ from oxpull_async.domain.surroundings import Run, Surroundings
 from oxpull_async.runtime.attempts import Attempt
 from oxpull_async.runtime.bodies import bound_body, success
 from oxpull_async.runtime.context import TaskContext
-from oxpull_async.runtime.failures import brief, cause, judge_failure
+from oxpull_async.runtime.endings import attempt_failed
+from oxpull_async.runtime.failures import cause, judge_failure
 from oxpull_async.runtime.host import Host
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.repeat import repeat
@@ -91,9 +92,7 @@ class Performer:
     def _failure(self, attempt: Attempt, error: BaseException) -> Outcome:
         outcome = judge_failure(attempt, error)
         if isinstance(outcome, Failed) and self._hub.wants(AttemptFailed):
-            claimed = attempt.claimed
-            text = brief(cause(attempt, error))
-            told = AttemptFailed(claimed.id, claimed.task_path, claimed.attempt, text, outcome.retry_in)
+            told = attempt_failed(attempt, cause(attempt, error), outcome)
             self._loop.call_soon_threadsafe(self._hub.emit, told)
         return outcome
 

@@ -11,15 +11,16 @@ from dataclasses import dataclass
 
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.errors import DatabaseTrouble, DataRefused
-from oxpull_async.domain.events import DatabaseDown
-from oxpull_async.domain.outcome import Released, Settlement
+from oxpull_async.domain.events import DatabaseDown, TasksReleased
+from oxpull_async.domain.outcome import Failed, Released
 from oxpull_async.runtime.attempts import Attempt, Stop
 from oxpull_async.runtime.crew import Crew
+from oxpull_async.runtime.endings import Ended, announce, attempt_failed, count_ended, written_before
 from oxpull_async.runtime.failures import failure, timed_out
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.pauses import Backoff
 from oxpull_async.runtime.repeat import repeat
-from oxpull_async.store.settle import settle
+from oxpull_async.store.settle import Settled, settle
 
 EXIT_CODE = 75
 BLOCKED = 1.0
@@ -54,6 +55,7 @@ class Recycler:
         self._records: list[asyncio.Task[None]] = []
         self._leaving: asyncio.Task[None] | None = None
         self.stuck: list[Attempt] = []
+        self.settled = 0
         crew.watchdog.on_stuck = self._start
 
     def _start(self, stuck: list[Attempt]) -> None:
@@ -73,9 +75,19 @@ class Recycler:
         await asyncio.gather(*self._records)
 
     async def _record(self, stuck: Sequence[Attempt]) -> None:
-        await self._write([attempt.settlement(failure(attempt, timed_out(attempt))) for attempt in stuck])
+        ended = [Ended(attempt, failure(attempt, timed_out(attempt))) for attempt in stuck]
+        settled = await self._write(ended)
         for attempt in stuck:
             self._crew.attempts.forget(attempt)
+        self._tell(ended, settled)
+
+    def _tell(self, batch: Sequence[Ended], settled: Settled) -> None:
+        """Count and tell what was written, as for any other attempt; here, since the worker's loop may be blocked."""
+        self.settled += count_ended(batch, settled)
+        for ended in batch:
+            if isinstance(ended.outcome, Failed) and ended.attempt.lease in settled:
+                self._hub.emit(attempt_failed(ended.attempt, timed_out(ended.attempt), ended.outcome))
+        announce(self._hub, batch, settled)
 
     async def _leave(self) -> None:
         """Hand back what has not started, wait as long as a drain may take, and give up on a loop that is blocked."""
@@ -97,28 +109,40 @@ class Recycler:
         for attempt in held:
             attempt.stop = attempt.stop or Stop.SHUTDOWN
             crew.caretaker.on_taken_back(attempt)
+        pending = crew.settler.pending
         with suppress(TimeoutError):
             async with asyncio.timeout(LAST_WRITES):
-                await self._write(crew.settler.pending + [attempt.settlement(Released()) for attempt in held])
+                settled = await self._write(pending + [Ended(attempt, Released()) for attempt in held])
+                self._tell_last(pending, settled, sum(attempt.lease in settled for attempt in held))
         if self._ending.exits:
             os._exit(EXIT_CODE)
 
-    async def _write(self, rows: Sequence[Settlement]) -> None:
+    def _tell_last(self, pending: Sequence[Ended], settled: Settled, released: int) -> None:
+        """Tell what the settler never will, once this process ends; that attempts had failed was told before."""
+        if released:
+            self._hub.emit(TasksReleased(released, "the event loop is blocked"))
+        if self._ending.exits:
+            announce(self._hub, pending, settled)
+
+    async def _write(self, batch: Sequence[Ended]) -> Settled:
         """Settle, again while the database is away, alone where a value is refused; the epoch fences all of it."""
-        pause = Backoff()
+        pause, uncertain = Backoff(), False
+        rows = [ended.settlement for ended in batch]
         while rows:
             try:
-                await repeat(self._database, lambda conn: settle(conn, rows))
+                settled = await repeat(self._database, lambda conn: settle(conn, rows))
+                missing = [ended for ended in batch if uncertain and ended.attempt.lease not in settled]
+                return settled | (await written_before(self._database, missing) if missing else {})
             except DataRefused:
-                await self._write_alone(rows)
-                return
+                return await self._write_alone(batch)
             except DatabaseTrouble as trouble:
-                wait = pause.next()
+                uncertain, wait = True, pause.next()
                 self._hub.emit(DatabaseDown("recycler", str(trouble), wait))
                 await asyncio.sleep(wait)
-            else:
-                return
+        return {}
 
-    async def _write_alone(self, rows: Sequence[Settlement]) -> None:
-        for row in rows if len(rows) > 1 else ():
-            await self._write([row])
+    async def _write_alone(self, batch: Sequence[Ended]) -> Settled:
+        settled: Settled = {}
+        for ended in batch if len(batch) > 1 else ():
+            settled |= await self._write([ended])
+        return settled

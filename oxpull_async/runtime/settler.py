@@ -3,36 +3,21 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.errors import ConnectionLost, DatabaseTrouble, DataRefused
-from oxpull_async.domain.events import DatabaseDown, OutcomeIgnored, TaskSettled
-from oxpull_async.domain.outcome import Lease, Outcome, Settlement
-from oxpull_async.domain.record import TaskStatus
+from oxpull_async.domain.events import DatabaseDown
+from oxpull_async.domain.outcome import Outcome
 from oxpull_async.runtime.attempts import Attempt, Attempts
+from oxpull_async.runtime.endings import Ended, announce, count_ended, written_before
 from oxpull_async.runtime.failures import unstorable
 from oxpull_async.runtime.hub import Hub, nothing
 from oxpull_async.runtime.lease import LeaseState
 from oxpull_async.runtime.pauses import Backoff
 from oxpull_async.runtime.repeat import repeat
-from oxpull_async.store.results import get_tasks
 from oxpull_async.store.settle import Settled, settle
 
 MOST_AT_ONCE, MOST_PATIENCE = 1000, 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """An attempt that has ended, with its outcome."""
-
-    attempt: Attempt
-    outcome: Outcome
-
-    @property
-    def settlement(self) -> Settlement:
-        """What is to be written."""
-        return self.attempt.settlement(self.outcome)
 
 
 class Settler:
@@ -52,12 +37,12 @@ class Settler:
         self.on_handed_over: Callable[[], Awaitable[None]] = nothing
 
     @property
-    def pending(self) -> list[Settlement]:
+    def pending(self) -> list[Ended]:
         """What is not known to be written yet.
 
         The lease thread writes it when the loop does not answer any more.
         """
-        return [ended.settlement for ended in tuple(self._ended)]
+        return list(self._ended)
 
     def add(self, attempt: Attempt, outcome: Outcome) -> None:
         """Take an outcome.
@@ -129,7 +114,7 @@ class Settler:
         except (ConnectionLost, DataRefused):
             settled = await self._settle_alone(batch)
         missing = [ended for ended in batch if ended.attempt.lease not in settled]
-        return settled | (await self._written_before(missing) if missing else {})
+        return settled | (await written_before(self._database, missing) if missing else {})
 
     async def _settle_alone(self, batch: Sequence[Ended]) -> Settled:
         settled: Settled = {}
@@ -148,29 +133,8 @@ class Settler:
             self._hub.emit(DatabaseDown("settler", f"task {ended.attempt.claimed.id} cannot be settled: {again}", 0.0))
             return {}
 
-    async def _written_before(self, missing: Sequence[Ended]) -> Settled:
-        """Find the outcomes whose first writing landed although the connection broke."""
-        ids = [ended.attempt.claimed.id for ended in missing]
-        records = await repeat(self._database, lambda conn: get_tasks(conn, ids))
-        found: Settled = {}
-        for ended in missing:
-            record = records.get(ended.attempt.claimed.id)
-            expected = ended.settlement.columns()
-            epoch = ended.attempt.lease.epoch + (1 if expected["refund"] else 0)
-            if record and record.epoch == epoch and record.status in {expected["status"], TaskStatus.DISCARDED}:
-                found[ended.attempt.lease] = record.status
-        return found
-
     def _announce(self, batch: Sequence[Ended], settled: Settled) -> None:
-        self.settled += len(settled)
+        self.settled += count_ended(batch, settled)
         for ended in batch:
             self._attempts.forget(ended.attempt)
-        if not (self._hub.wants(TaskSettled) or len(settled) < len(batch)):
-            return
-        for ended in batch:
-            claimed = ended.attempt.claimed
-            status = settled.get(Lease(claimed.id, claimed.epoch))
-            if status is None:
-                self._hub.emit(OutcomeIgnored(claimed.id, claimed.task_path, claimed.attempt))
-            else:
-                self._hub.emit(TaskSettled(claimed.id, claimed.task_path, claimed.attempt, status))
+        announce(self._hub, batch, settled)

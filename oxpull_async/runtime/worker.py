@@ -187,15 +187,15 @@ class Worker:
                 services.cancel_scope.cancel()
             with anyio.move_on_after(LAST_WRITES), suppress(DatabaseTrouble):
                 await crew.thread.call(recycler.recorded())
-                await self._leave(crew)
+                await self._leave(crew, recycler)
         finally:
             await crew.thread.stop()
 
-    async def _leave(self, crew: Crew) -> None:
+    async def _leave(self, crew: Crew, recycler: Recycler) -> None:
         await crew.thread.call(crew.caretaker.look())
         worker_id = crew.lease.worker_id
         await repeat(self._host.database, lambda conn: remove(conn, worker_id))
-        self.hub.emit(WorkerStopped(worker_id, crew.settler.settled, await self._remaining()))
+        self.hub.emit(WorkerStopped(worker_id, crew.settler.settled + recycler.settled, await self._remaining()))
 
     async def _interrupt(self, crew: Crew) -> None:
         """Cancel what still runs, wait a little, and hand back whatever holds on."""

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from oxpull_async.db.contract import Connection, Row
-from oxpull_async.domain.errors import Conflict
+from oxpull_async.domain.errors import Conflict, RunningLockTaken
+from oxpull_async.domain.failure_text import class_path
 from oxpull_async.domain.record import TaskId, task_id, wire_id
 from oxpull_async.domain.running_lock import Admission, LockCandidate, OnConflict, admit
 
@@ -126,7 +127,7 @@ def _taken(candidate: LockCandidate, holder: Row) -> str:
     who = f"task {task_id(holder[1])}, attempt {holder[2]}, worker {task_id(holder[3])}"
     return json.dumps(
         {
-            "exception_class_path": "oxpull_async.domain.errors.RunningLockTaken",
+            "exception_class_path": class_path(RunningLockTaken),
             "traceback": f"the running lock is taken by {who}",
             "attempt": candidate.attempts,
             "worker_id": "",

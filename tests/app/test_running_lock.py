@@ -223,7 +223,7 @@ async def test_discard_ends_a_task_that_finds_the_lock_taken_and_names_the_holde
         assert await all_settled([late]) == [SUCCESSFUL]
     assert stage.started == [0, 2]
     assert (refused.attempts, [error.exception_class_path for error in refused.errors]) == (
-        0, ["oxpull_async.domain.errors.RunningLockTaken"],
+        0, ["oxpull_async.errors.RunningLockTaken"],
     )  # fmt: skip
     assert holder.id in refused.errors[0].traceback
 

@@ -15,6 +15,7 @@ DRIVER_LIBRARIES = frozenset(
 LOOPS = frozenset({"asyncio", "anyio"})
 NO_CORE = LOOPS | DRIVER_LIBRARIES | {"threading", "time", "random", "logging"}
 LIBRARY = "oxpull_async"
+PUBLIC = "the public names"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,18 @@ class Layer:
 
 
 DOWN_TO_STORE = frozenset({"domain", "db", "store"})
+CORE = DOWN_TO_STORE | {"errors", PUBLIC}
+COMPAT: dict[frozenset[str], frozenset[str]] = {
+    # Django's blocking driver, and the way from DATABASES to the native ones
+    frozenset({"columns", "connection", "connection_apart", "connection_errors", "dialects"}): frozenset({"drivers"}),
+    frozenset({"native"}): frozenset({"drivers", "app.open_database"}),
+    # what users call, over the objects that users of plain asyncio hold
+    frozenset({"actions", "backend", "declaring", "enqueuing", "hosts", "move"}): frozenset({"app"}),
+    frozenset({"operations", "tasks", "watching"}): frozenset({"app"}),
+    # programs: they run tasks, or talk to people as `oxpull` does
+    frozenset({"management", "testing", "worker"}): frozenset({"app", "runtime", "cli"}),
+}
+"""What parts of compat_sync may import beside CORE; all others import CORE only."""
 LAYERS = {
     "oxpull_async.domain": Layer(frozenset({"domain"}), NO_CORE),
     "oxpull_async.db": Layer(frozenset({"domain", "db"}), LOOPS | DRIVER_LIBRARIES),
@@ -33,10 +46,8 @@ LAYERS = {
     "oxpull_async.store": Layer(DOWN_TO_STORE, NO_CORE),
     "oxpull_async.drivers": Layer(frozenset({"domain.errors", "db", "drivers"})),
     "oxpull_async.runtime": Layer(DOWN_TO_STORE | {"runtime"}, DRIVER_LIBRARIES),
-    "compat_sync.shim": Layer(DOWN_TO_STORE | {"errors"}),
-    "compat_sync.connection": Layer(DOWN_TO_STORE | {"errors", "drivers.dialects"}),
-    "compat_sync.client": Layer(DOWN_TO_STORE | {"errors"}),
-    "compat_sync.backend": Layer(DOWN_TO_STORE | {"errors", "app"}),
+    **{f"compat_sync.{part}": Layer(CORE | more) for parts, more in COMPAT.items() for part in parts},
+    "compat_sync": Layer(CORE),
 }
 TOP = Layer(frozenset({""}))
 
@@ -68,6 +79,11 @@ def imports(source: Module, known: frozenset[str] = frozenset()) -> Iterator[tup
             yield getattr(node, "lineno", 0), name
 
 
+def inner(name: str) -> str:
+    """Give a module's name within the package; the package itself stands for its public names."""
+    return name.removeprefix(LIBRARY).lstrip(".") or PUBLIC
+
+
 def known_names(sources: Iterable[Module]) -> frozenset[str]:
     """Collect the names of all modules, to tell `from package import module` from a plain name."""
     return frozenset(source.name for source in sources)
@@ -80,7 +96,7 @@ def upward_imports(source: Module, known: frozenset[str] = frozenset()) -> list[
         f"{source.path}:{line} imports {name}"
         for line, name in imports(source, known)
         if name.split(".")[0] in rule.banned
-        or (within(name, LIBRARY) and not any(within(name.removeprefix(LIBRARY).lstrip("."), i) for i in rule.inside))
+        or (within(name, LIBRARY) and not any(within(inner(name), part) for part in rule.inside))
         or (within(source.name, LIBRARY) and name.split(".")[0] in {"compat_sync", "django"})
     ]
 
@@ -137,6 +153,22 @@ def test_every_layer_imports_only_what_lies_below_it() -> None:
     none_of(offence for source in sources for offence in upward_imports(source, known))
 
 
+def test_every_part_that_the_table_names_is_there_and_needs_what_it_may() -> None:
+    sources = modules(*PACKAGES)
+    known = known_names(sources)
+    for parts, more in COMPAT.items():
+        used = {
+            inner(name)
+            for source in sources
+            for part in parts
+            if within(source.name, f"compat_sync.{part}")
+            for _, name in imports(source, known)
+            if within(name, LIBRARY)
+        }
+        assert all(f"compat_sync.{part}" in known for part in parts), parts
+        assert all(any(within(name, allowed) for name in used) for allowed in more), (parts, more)
+
+
 def test_only_the_top_of_the_package_imports_inside_functions() -> None:
     none_of(offence for source in modules(*PACKAGES) for offence in late_imports(source))
 
@@ -164,7 +196,13 @@ def test_modules_import_each_other_without_cycles() -> None:
         ("oxpull_async/drivers/aiosqlite.py", "from oxpull_async.domain.record import TaskRecord"),
         ("oxpull_async/runtime/worker.py", "from oxpull_async.drivers import asyncpg"),
         ("oxpull_async/app.py", "import compat_sync"),
-        ("compat_sync/client.py", "from oxpull_async.runtime.worker import Worker"),
+        ("compat_sync/shim.py", "from oxpull_async.runtime.worker import Worker"),
+        ("compat_sync/models.py", "from oxpull_async.drivers import dialects"),
+        ("compat_sync/admin/tasks.py", "from oxpull_async.app.oxpull import Oxpull"),
+        ("compat_sync/backend.py", "from oxpull_async.runtime.worker import Worker"),
+        ("compat_sync/native/url.py", "from oxpull_async.app.oxpull import Oxpull"),
+        ("compat_sync/worker/host.py", "from oxpull_async.drivers import asyncpg"),
+        ("oxpull_async/store/claim.py", "from oxpull_async import Worker"),
     ],
 )
 def test_the_check_sees_an_upward_import(path: str, text: str) -> None:
@@ -178,6 +216,10 @@ def test_the_check_sees_an_upward_import(path: str, text: str) -> None:
         ("oxpull_async/app.py", "from oxpull_async.drivers import asyncpg"),
         ("oxpull_async/domain/task.py", "from datetime import time"),
         ("compat_sync/backend.py", "from oxpull_async.app import Oxpull"),
+        ("compat_sync/context.py", "from oxpull_async import TaskContext"),
+        ("compat_sync/connection_apart.py", "from oxpull_async.drivers.dialects import MYSQL"),
+        ("compat_sync/native/database.py", "from oxpull_async.app.open_database import open_url"),
+        ("compat_sync/testing/inline.py", "from oxpull_async.runtime.attempts import Attempt"),
     ],
 )
 def test_the_check_lets_a_downward_import_pass(path: str, text: str) -> None:

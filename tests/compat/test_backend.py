@@ -1,24 +1,50 @@
 """The backend's promises: what is stored, what is answered, and what a rollback takes back."""
 
 import asyncio
+import math
 import pickle
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.db import connections, transaction
+from django import db
+from django.core.exceptions import SynchronousOnlyOperation
+from django.db import DatabaseError, connections, transaction
 from django.dispatch import Signal
 from django.tasks import TaskResultStatus, signals, task_backends
 from django.tasks.exceptions import InvalidTask, TaskException
 from django.tasks.exceptions import TaskResultDoesNotExist as DjangoDoesNotExist
+from django.test import override_settings
 
+from compat_sync import actions
 from compat_sync.backend import OxpullBackend
-from compat_sync.exceptions import AlreadyEnqueued, InvalidArguments, TaskResultDoesNotExist
+from compat_sync.exceptions import (
+    AlreadyEnqueued,
+    Conflict,
+    ConnectionLost,
+    Contended,
+    DatabaseTrouble,
+    DataRefused,
+    InvalidArguments,
+    LockTimeout,
+    NotMigrated,
+    PoolExhausted,
+    TaskResultDoesNotExist,
+    UniqueEnqueueRace,
+    UsageError,
+)
+from compat_sync.models import OxpullQueue
+from compat_sync.operations import operations_of
 from compat_sync.results import TaskResult
+from compat_sync.shim import run_blocking
 from oxpull_async import Unique, errors
 from oxpull_async.domain.record import TaskStatus
 from tests.compat import shop
+from tests.compat.conftest import Kind
+from tests.compat.worker.sessions import kill_own
 
 
 class Heard:
@@ -233,3 +259,139 @@ def test_async_bulk_deduplicates_as_the_sync_one(site: str) -> None:
 def test_a_key_function_is_checked_when_the_task_is_declared(site: str) -> None:
     with pytest.raises(InvalidTask, match="parameters"):
         shop.send_invoice.using(unique=Unique(key=lambda: "x"))
+
+
+def error_that_is_raised(alias: str) -> None:
+    OxpullQueue._base_manager.using(alias).raw("SELECT nope FROM nowhere")[0]
+
+
+def error_that_breaks_the_block(alias: str) -> None:
+    with suppress(DatabaseError), transaction.mark_for_rollback_on_error(using=alias), connections[alias].cursor() as c:
+        c.execute("SELECT nope FROM nowhere")
+
+
+def error_that_is_swallowed(alias: str) -> None:
+    with suppress(DatabaseError), connections[alias].cursor() as cursor:
+        cursor.execute("SELECT nope FROM nowhere")
+
+
+@pytest.mark.parametrize("meet", [error_that_is_raised, error_that_breaks_the_block, error_that_is_swallowed])
+def test_a_receiver_that_meets_an_error_of_the_database_takes_no_task_away(
+    site: str, meet: Callable[[str], None]
+) -> None:
+    def receiver(**_: Any) -> None:
+        meet(site)
+
+    signals.task_enqueued.connect(receiver)
+    try:
+        plain, unique = shop.send_invoice.enqueue(1), shop.charge.enqueue(1)
+        many = backend().enqueue_many(shop.send_invoice, [([1], {}), ([2], {})])
+        with transaction.atomic(using=site):
+            joined = shop.send_invoice.enqueue(3)
+    finally:
+        signals.task_enqueued.disconnect(receiver)
+    for result in (plain, unique, *many, joined):
+        assert (result.created, stored(result).status) == (True, TaskResultStatus.READY)
+
+
+def test_what_receivers_write_is_kept_with_the_task(site: str) -> None:
+    def receiver(**_: Any) -> None:
+        with connections[site].cursor() as cursor:
+            cursor.execute("UPDATE oxpull_task SET priority = 9")
+
+    signals.task_enqueued.connect(receiver)
+    try:
+        result = shop.send_invoice.enqueue(1)
+    finally:
+        signals.task_enqueued.disconnect(receiver)
+    assert stored(result).task.priority == 9
+
+
+def test_a_receiver_that_closes_the_connection_makes_the_enqueue_fail(site: str) -> None:
+    def receiver(**_: Any) -> None:
+        connections[site].close()
+
+    signals.task_enqueued.connect(receiver)
+    try:
+        with pytest.raises(DatabaseTrouble, match="rolled back"):
+            shop.send_invoice.enqueue(1)
+        with pytest.raises(DatabaseTrouble, match="rolled back"), transaction.atomic(using=site):
+            shop.send_invoice.enqueue(2)
+    finally:
+        signals.task_enqueued.disconnect(receiver)
+    assert shop.send_invoice.enqueue(3).created
+
+
+@pytest.mark.parametrize("kind", ["postgres", "mysql"])
+def test_a_result_is_read_again_after_a_lost_session_and_an_action_is_not(site: str, kind: Kind) -> None:
+    result = shop.send_invoice.enqueue(1)
+    kill_own(site)
+    assert stored(result).id == result.id
+    kill_own(site)
+    assert run_blocking(operations_of("default").explain(result.id)).reasons is not None
+    kill_own(site)
+    assert run_blocking(operations_of("default").health()) is not None
+    kill_own(site)
+    with pytest.raises(ConnectionLost):
+        actions.pause("mail")
+    with suppress(db.Error), transaction.atomic(using=site):
+        stored(result)
+        kill_own(site)
+        with pytest.raises(ConnectionLost):
+            stored(result)
+
+
+def test_errors_of_the_database_are_djangos_too(site: str) -> None:
+    assert issubclass(DatabaseTrouble, db.DatabaseError)
+    for operational in (Contended, Conflict, LockTimeout, UniqueEnqueueRace, ConnectionLost, PoolExhausted):
+        assert issubclass(operational, db.OperationalError)
+    assert issubclass(DataRefused, db.DataError)
+    assert issubclass(NotMigrated, db.ProgrammingError)
+    with connections[site].cursor() as cursor:
+        cursor.execute("ALTER TABLE oxpull_task RENAME TO oxpull_gone")
+    try:
+        with pytest.raises(db.ProgrammingError, match=r"run `manage\.py migrate --database") as lacking:
+            shop.send_invoice.enqueue(1)
+    finally:
+        with connections[site].cursor() as cursor:
+            cursor.execute("ALTER TABLE oxpull_gone RENAME TO oxpull_task")
+    assert isinstance(lacking.value, errors.NotMigrated)
+    assert "\n" not in str(lacking.value)
+
+
+def test_what_is_no_task_and_what_holds_no_calls_is_refused_by_name(site: str) -> None:
+    function: Any = len
+    with pytest.raises(InvalidTask, match=r"built-in function len> is no task"):
+        backend().enqueue(function, [1], {})
+    nothing: Any = None
+    with pytest.raises(UsageError, match="None must be a list"):
+        backend().enqueue_many(shop.charge, nothing)
+    with pytest.raises(UsageError, match="None holds no tasks"):
+        actions.discard_many(nothing)
+
+
+def test_a_task_whose_code_is_gone_is_not_enqueued_again(site: str) -> None:
+    gone = backend().get_result(asyncio.run(backend().ox.enqueue("gone.tasks.cleared", 1)).id)
+    with pytest.raises(ImportError, match=r"gone\.tasks\.cleared"):
+        gone.task.enqueue(1)
+    with pytest.raises(ImportError, match=r"gone\.tasks\.cleared"):
+        backend().enqueue_many(gone.task, [([1], {})])
+
+
+def test_a_coroutine_is_told_that_it_must_await(site: str) -> None:
+    result = shop.send_invoice.enqueue(1)
+
+    async def view() -> None:
+        with pytest.raises(SynchronousOnlyOperation):
+            shop.send_invoice.enqueue(1)
+        with pytest.raises(SynchronousOnlyOperation, match="await the async twin"):
+            backend().get_result(result.id)
+
+    asyncio.run(view())
+
+
+def test_a_declaration_may_ask_for_no_timeout_whatever_the_settings_say(site: str) -> None:
+    ours = {"BACKEND": "compat_sync.backend.OxpullBackend", "QUEUES": [], "OPTIONS": {"TASK_TIMEOUT": 300}}
+    with override_settings(TASKS={"default": ours}):
+        assert stored(shop.send_invoice.enqueue(1)).record.timeout == 300
+        assert stored(shop.send_invoice.using(timeout=math.inf).enqueue(1)).record.timeout is None

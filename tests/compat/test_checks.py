@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 from django.core.checks import CheckMessage, run_checks
+from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 from django.test import override_settings
 
 from compat_sync import placement
 from compat_sync.checks import backend_messages, check_schema
 from compat_sync.connection import DjangoConnection
+from compat_sync.operations import backend_of
 from compat_sync.shim import run_blocking
 from oxpull_async.store.schema import migrate
 from tests.compat import routing
@@ -112,6 +114,34 @@ def test_an_entry_of_a_wrong_shape_is_reported_and_crashes_no_check(on_sqlite: s
     assert codes({"x" * 129: entry()}) == ["E204"]
 
 
+def test_a_wrong_alias_gets_a_hint_about_the_alias(on_sqlite: str) -> None:
+    [message] = messages_of({"x" * 129: entry()})
+    assert "QUEUES" not in str(message.hint)
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        ("MAX_ATTEMPTS", "Move it into OPTIONS"),
+        ("UNIQUE_TASKS", "Move it into OPTIONS"),
+        ("max_attempts", "Did you mean 'MAX_ATTEMPTS'? It belongs into OPTIONS."),
+        ("queues", "Did you mean 'QUEUES'?"),
+        ("nonsense", "or remove it"),
+    ],
+)
+def test_a_key_beside_the_backend_is_reported_with_its_place(on_sqlite: str, key: str, hint: str) -> None:
+    tasks = {"default": entry() | {key: 9}}
+    [message] = messages_of(tasks)
+    assert (message.id, repr(key) in message.msg, hint in str(message.hint)) == ("compat_sync.E215", True, True)
+    with override_settings(TASKS=tasks), pytest.raises(ImproperlyConfigured, match=r"compat_sync\.E215"):
+        backend_of("default").setup  # noqa: B018 - it is read by an enqueue
+
+
+def test_all_that_is_wrong_in_task_options_is_reported_at_once(on_sqlite: str) -> None:
+    paths = {PLAIN: {"timeout": 0}, "tests.compat.absent.plain": {}, DECORATED: {"max_attempts": 2}}
+    assert codes({"default": entry(TASK_OPTIONS=paths)}) == ["E206", "E207"]
+
+
 def test_every_alias_is_checked(on_sqlite: str) -> None:
     tasks = {"default": entry(MAX_ATTEMPTS="x"), "other": entry(POOL_SIZE=0), "third": entry()}
     assert sorted(codes(tasks)) == ["E111", "E205"]
@@ -163,6 +193,49 @@ def test_routers_that_split_the_tables_are_reported(on_sqlite: str) -> None:
     with override_settings(DATABASE_ROUTERS=[Split()]):
         assert codes({"default": entry()}) == ["E004"]
     assert codes({"default": entry()}) == []
+
+
+class To:
+    """A router that names an alias, or raises, and allows tables or not."""
+
+    def __init__(self, alias: str | Exception, *, may_migrate: bool | None = None) -> None:
+        self.alias, self.may_migrate = alias, may_migrate
+
+    def db_for_write(self, _model: Any, **_hints: object) -> str:
+        """Name the alias."""
+        if isinstance(self.alias, Exception):
+            raise self.alias
+        return self.alias
+
+    def allow_migrate(self, _alias: str, _app: str, **_hints: object) -> bool | None:
+        """Allow what was said."""
+        return self.may_migrate
+
+
+@pytest.mark.parametrize(("answer", "said"), [("nowhere", "'nowhere', which is no alias"), (ValueError("no"), "no")])
+def test_a_router_with_a_wrong_answer_crashes_no_check(on_sqlite: str, answer: str | Exception, said: str) -> None:
+    with override_settings(DATABASE_ROUTERS=[To(answer)]):
+        [message] = messages_of({"default": entry()}, on_sqlite)
+    assert (message.id, said in message.msg) == ("compat_sync.E004", True)
+
+
+def test_routers_that_let_nobody_make_the_tables_are_reported(site: str) -> None:
+    with override_settings(DATABASE_ROUTERS=[To(site, may_migrate=False)]):
+        assert codes({"default": entry()}, site) == ["W205"]
+    with override_settings(DATABASE_ROUTERS=[To(site, may_migrate=True)]):
+        assert codes({"default": entry()}, site) == []
+
+
+def test_the_database_in_memory_of_a_test_run_is_no_warning() -> None:
+    for name, expected in (("file:memorydb_default?mode=memory&cache=shared", []), (":memory:", ["W202"])):
+        add_alias("memory", "sqlite:///x.db")
+        connections["memory"].settings_dict["NAME"] = name
+        try:
+            with tasks_in("memory"):
+                assert codes({"default": entry()}) == expected
+        finally:
+            connections["memory"].settings_dict["NAME"] = "x.db"  # Django does not close one in memory
+            drop_alias("memory")
 
 
 def test_a_database_of_an_unknown_kind_is_reported() -> None:
@@ -219,7 +292,9 @@ def test_tables_that_are_missing_are_reported_only_with_the_database(make_databa
     try:
         with tasks_in("bare"):
             assert codes({"default": entry()}) == []
-            assert codes({"default": entry()}, "bare") == ["W204"]
+            [message] = messages_of({"default": entry()}, "bare")
+            assert message.id == "compat_sync.W204"
+            assert message.hint == "Run `manage.py migrate --database bare`."
             run_blocking(migrate(conn, run_blocking(conn.uuid_type())))
             assert codes({"default": entry()}, "bare") == []
             run_blocking(conn.execute("record_migration", version=9999, name="later"))

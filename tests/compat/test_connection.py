@@ -11,6 +11,7 @@ from django.core.exceptions import SynchronousOnlyOperation
 from django.db import connections, transaction
 from django.db.transaction import TransactionManagementError
 
+from compat_sync import exceptions
 from compat_sync.connection import DjangoConnection
 from compat_sync.shim import WrongWorld, run_blocking
 from oxpull_async.db.contract import MAX_BATCH_BYTES
@@ -138,13 +139,44 @@ def test_with_autocommit_off_a_block_of_the_core_is_a_savepoint(conn: DjangoConn
     assert count(conn.alias) == 1
 
 
-def test_a_broken_transaction_is_named_as_database_trouble(conn: DjangoConnection) -> None:
+def test_a_broken_block_of_the_caller_is_named_by_djangos_own_error(conn: DjangoConnection) -> None:
     with transaction.atomic(using=conn.alias):
         transaction.set_rollback(True, using=conn.alias)
-        with pytest.raises(DatabaseTrouble) as caught:
+        with pytest.raises(TransactionManagementError):
             run_blocking(enqueue(conn, make.new_task()))
-        assert isinstance(caught.value.__cause__, TransactionManagementError)
     assert count(conn.alias) == 0
+
+
+def test_a_block_of_ours_does_not_end_in_a_rollback_in_silence(conn: DjangoConnection) -> None:
+
+    async def write_and_hide() -> None:
+        async with conn.transaction():
+            await enqueue(conn, make.new_task())
+            transaction.set_rollback(True, using=conn.alias)
+
+    with pytest.raises(DatabaseTrouble, match="rolled back"):
+        run_blocking(write_and_hide())
+    assert count(conn.alias) == 0
+    with transaction.atomic(using=conn.alias):
+        run_blocking(enqueue(conn, make.new_task()))
+        with pytest.raises(DatabaseTrouble, match="rolled back"):
+            run_blocking(write_and_hide())
+    assert count(conn.alias) == 1
+
+
+def test_errors_that_are_named_already_stay_as_they_are(conn: DjangoConnection) -> None:
+    named = exceptions.LockTimeout("from a callback")
+
+    def call() -> None:
+        raise named
+
+    async def write() -> None:
+        async with conn.transaction():
+            transaction.on_commit(call, using=conn.alias)
+
+    with pytest.raises(exceptions.LockTimeout) as caught:
+        run_blocking(write())
+    assert caught.value is named
 
 
 def test_django_s_hooks_around_statements_see_the_core_s(conn: DjangoConnection) -> None:

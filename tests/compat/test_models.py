@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.apps.registry import Apps
+from django.core.management import call_command
 from django.db import connections, models
 from django.db.migrations.state import ModelState, ProjectState
 from django.tasks import task
@@ -215,6 +218,25 @@ def test_nothing_is_written_through_a_model(site: str, write: Callable[[OxpullTa
     with pytest.raises(ReadOnlyModel, match=r"compat_sync\.actions"):
         write(TASKS.get())
     assert run_blocking(make.record(conn, task.id)) == task
+
+
+@pytest.mark.parametrize("build", [make.ready, make.discarded], ids=["ready", "discarded"])
+def test_a_fixture_puts_no_task_back_to_what_it_was(site: str, tmp_path: Path, build: Callable[..., Any]) -> None:
+    conn, dump = DjangoConnection(site), tmp_path / "dump.json"
+    task = run_blocking(build(conn))
+    call_command("dumpdata", "compat_sync", database=site, output=str(dump), verbosity=0)
+    with pytest.raises(ReadOnlyModel, match=r"rows of OxpullTask .* dumpdata --exclude compat_sync"):
+        call_command("loaddata", str(dump), database=site, verbosity=0)
+    assert run_blocking(make.record(conn, task.id)) == task
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_model_made_of_ours_takes_no_fixture_either(model: type[models.Model]) -> None:
+    meta = type("Meta", (), {"proxy": True, "app_label": "compat_sync", "apps": Apps()})
+    proxy = type(f"Proxy{model.__name__}", (model,), {"__module__": __name__, "Meta": meta})
+    for kind in (model, proxy):
+        with pytest.raises(ReadOnlyModel, match=kind.__name__):
+            models.Model.save_base(kind(), raw=True)
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -1,5 +1,7 @@
 """Which database the tasks are in, as the project's routers say."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,10 +9,18 @@ from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.test import modify_settings, override_settings
 
-from compat_sync.placement import check_placement, database_alias, may_migrate
-from tests.compat.django_aliases import configure
+from compat_sync.placement import check_placement, database_alias, may_migrate, migrate_command
+from tests.compat.django_aliases import add_alias, configure, drop_alias
 
 configure()
+
+
+@pytest.fixture(autouse=True)
+def aliases(tmp_path: Path) -> Iterator[None]:
+    """Let DATABASES have the alias that the routers here name."""
+    add_alias("tasks", f"sqlite:///{tmp_path}/tasks.db")
+    yield
+    drop_alias("tasks")
 
 
 class Router:
@@ -89,6 +99,22 @@ def test_other_routers_are_asked_anew() -> None:
         pytest.raises(ImproperlyConfigured, match="OxpullQueue"),
     ):
         database_alias()
+
+
+def test_an_alias_that_is_not_there_is_refused_with_those_that_are() -> None:
+    nowhere = dict.fromkeys(our_models(), "nowhere")
+    with (
+        override_settings(DATABASE_ROUTERS=[Router(**nowhere)]),
+        pytest.raises(ImproperlyConfigured, match=r"to 'nowhere', which is no alias of DATABASES .*'tasks'\)"),
+    ):
+        database_alias()
+
+
+def test_the_command_that_makes_the_tables_names_the_database() -> None:
+    with override_settings(DATABASE_ROUTERS=[Router()]):
+        assert migrate_command() == "`manage.py migrate --database tasks`"
+    with override_settings(DATABASE_ROUTERS=[]):
+        assert migrate_command() == "`manage.py migrate`"
 
 
 def test_a_project_without_the_app_is_told_to_install_it() -> None:

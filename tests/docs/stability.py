@@ -7,17 +7,48 @@ from logging import getLevelName
 from pathlib import Path
 
 import oxpull_async
+from compat_sync import pytest_plugin
 from oxpull_async.domain import events
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.runtime.log import _LEVELS
 
 PAGE = Path(__file__).parents[2] / "docs" / "stability.md"
+ACTIONS = (
+    "cancel",
+    "cancel_many",
+    "discard",
+    "discard_many",
+    "pause",
+    "resume",
+    "retry",
+    "retry_many",
+    "run_now",
+    "run_now_many",
+)
 COMPAT = {
     "compat_sync.backend": ("OxpullBackend",),
     "compat_sync.tasks": ("PolicyTask",),
     "compat_sync.unique": ("is_registered", "unique", "unique_key"),
     "compat_sync.models": ("OxpullLock", "OxpullQueue", "OxpullTask", "OxpullUniqueKey", "OxpullWorker"),
     "compat_sync.results": ("TaskError", "TaskResult"),
+    "compat_sync.managers": ("ReadOnlyModel",),
+    "compat_sync.actions": tuple(sorted((*ACTIONS, *(f"a{name}" for name in ACTIONS)))),
+    "compat_sync.context": ("TaskContext", "deadline", "remaining"),
+    "compat_sync.testing": (
+        "CapturedTasks",
+        "DummyBackend",
+        "ImmediateBackend",
+        "MovedClock",
+        "TaskAssertions",
+        "arun_tasks",
+        "assert_deduplicated",
+        "assert_enqueued",
+        "assert_not_enqueued",
+        "captured_tasks",
+        "clear_tasks",
+        "moved_clock",
+        "run_tasks",
+    ),
 }
 DJANGO_OX: Mapping[type, str] = {
     events.WorkerStarted: "`worker_started`",
@@ -33,12 +64,13 @@ DJANGO_OX: Mapping[type, str] = {
 
 
 def names() -> str:
-    """Return the table of importable names."""
+    """Return the table of importable names, and the fixtures of the plugin for pytest."""
     errors = import_module("oxpull_async.errors").__all__
     rows = {"oxpull_async": oxpull_async.__all__, "oxpull_async.errors": errors, **COMPAT}
     rows["compat_sync.exceptions"] = tuple(sorted(set(errors) & set(dir(import_module("compat_sync.exceptions")))))
     lines = [f"| `{module}` | {_listed(found)} |" for module, found in rows.items()]
-    return "| module | names |\n| --- | --- |\n" + "".join(f"{line}\n" for line in lines)
+    fixtures = f"\nThe pytest fixtures {_listed(pytest_plugin.__all__)}.\n"
+    return "| module | names |\n| --- | --- |\n" + "".join(f"{line}\n" for line in lines) + fixtures
 
 
 def words() -> str:

@@ -30,6 +30,21 @@ def test_the_promised_names_exist(module: str) -> None:
     assert [name for name in COMPAT[module] if not hasattr(import_module(module), name)] == []
 
 
+@pytest.mark.parametrize("module", ["compat_sync.actions", "compat_sync.testing"])
+def test_everything_that_a_module_for_users_offers_is_promised(module: str) -> None:
+    configure()
+    assert set(COMPAT[module]) == set(import_module(module).__all__)
+
+
+def test_whatever_users_can_catch_is_promised() -> None:
+    configure()
+    exceptions = import_module("compat_sync.exceptions")
+    raised = {name for name, kind in vars(exceptions).items() if isinstance(kind, type) and name[0] != "_"}
+    ours = {name for name in raised if getattr(exceptions, name).__module__ == exceptions.__name__}
+    [row] = [line for line in printed("names").splitlines() if "`compat_sync.exceptions`" in line]
+    assert {name for name in ours if f"`{name}`" not in row} == set()
+
+
 def test_the_page_names_no_event_of_features_that_are_not_there() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert [word for word in ("batch_", "workflow_", "rate_limit_", "schedule_") if word in page] == []

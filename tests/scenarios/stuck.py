@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from functools import partial
 
-from oxpull_async.domain.errors import TaskTimeout
 from oxpull_async.domain.record import TaskRecord, TaskStatus
 from oxpull_async.runtime.recycler import EXIT_CODE
 from tests.scenarios.proof import Proof, proof
 from tests.scenarios.stage import Stage, stage
 
 LONG = 3600.0
-TIMEOUT = f"{TaskTimeout.__module__}.{TaskTimeout.__qualname__}"
+TIMEOUT = "oxpull_async.errors.TaskTimeout"
 FAILED, READY, SUCCESSFUL = TaskStatus.FAILED, TaskStatus.READY, TaskStatus.SUCCESSFUL
 
 

@@ -6,7 +6,7 @@ from oxpull_async import errors
 from oxpull_async.domain import errors as defined
 from oxpull_async.domain.errors import Contended, OxpullError
 
-INTERNAL = {"Refused", "LockTimeout", "Conflict", "UnknownStatement"}
+INTERNAL = {"UnknownStatement"}
 CLASSES = [kind for kind in vars(defined).values() if isinstance(kind, type) and issubclass(kind, OxpullError)]
 
 

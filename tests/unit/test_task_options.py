@@ -1,5 +1,6 @@
 """Options of tasks are checked where they are written."""
 
+import math
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -42,14 +43,20 @@ def test_a_number_of_attempts_out_of_range_is_refused(number: object) -> None:
         checked_max_attempts(number)
 
 
-@pytest.mark.parametrize("timeout", [0, -1, float("inf"), float("nan"), "5", True])
+@pytest.mark.parametrize("timeout", [0, -1, float("-inf"), float("nan"), "5", True])
 def test_a_timeout_that_is_no_duration_is_refused(timeout: object) -> None:
     with pytest.raises(InvalidTask, match="timeout="):
         checked_timeout(timeout)
 
 
 def test_a_timeout_is_seconds_or_a_timedelta() -> None:
-    assert [checked_timeout(value) for value in (None, 2, 1.5, timedelta(minutes=1))] == [None, 2, 1.5, 60]
+    assert [checked_timeout(value) for value in (None, math.inf, 2, 1.5, timedelta(minutes=1))] == [
+        None,
+        None,
+        2,
+        1.5,
+        60,
+    ]
 
 
 @pytest.mark.parametrize("moment", [datetime(2026, 1, 1), "2026-01-01", 5])  # noqa: DTZ001 - naive is the point

@@ -1,9 +1,9 @@
 """`manage.py oxpull_worker`: run the tasks of a backend, in one process or in several."""
 
+import argparse
 import asyncio
 import json
 import sys
-from argparse import ArgumentTypeError
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -16,15 +16,17 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 
 from compat_sync import native
+from compat_sync.management.running import answered
 from compat_sync.worker.host import DjangoHost, installed_packages, register
 from compat_sync.worker.logs import show_logs
 from compat_sync.worker.reloading import restarting
+from compat_sync.worker.threads import TidyThreads
 from oxpull_async import Worker
-from oxpull_async.cli.group import in_one_sentence
 from oxpull_async.cli.leave import PATIENCE, leave_within
 from oxpull_async.cli.logs import LEVELS
 from oxpull_async.cli.options import duration, names, size
 from oxpull_async.cli.serving import Ending, Job, require_memory, serve, supervise
+from oxpull_async.domain.errors import InvalidTask
 from oxpull_async.domain.task import checked_queue
 
 __all__ = ["Command"]
@@ -58,7 +60,7 @@ class Command(BaseCommand):
         add("--reload", action="store_true", help="Restart when a file of the project changes; needs DEBUG.")
         add("--json", dest="as_json", action="store_true", help="Print one JSON document at the end.")
         add("--log-level", type=str.upper, choices=LEVELS, default="INFO", help="INFO by default.")
-        add("--supervised", action="store_true", help="Used by --processes.")
+        add("--supervised", action="store_true", help=argparse.SUPPRESS)
 
     def get_check_kwargs(self, options: dict[str, Any]) -> Any:
         """Leave the checks that ask databases to `manage.py check --database`."""
@@ -85,7 +87,7 @@ class Command(BaseCommand):
         if options["reload"] and not settings.DEBUG:
             raise CommandError("--reload is for development: it needs DEBUG = True")
         host = _host(options["backend"], options["database"])
-        with in_one_sentence(CommandError):
+        with answered():
             job = _job(host, options)
             require_memory(job, "this project")
             console = Console(stderr=True)
@@ -121,6 +123,7 @@ async def _check(host: DjangoHost) -> None:
 
 async def _work(host: DjangoHost, job: Job, console: Console | None, *, reload: bool) -> Ending:
     register()
+    asyncio.get_running_loop().set_default_executor(TidyThreads())
     async with host.ox:
         worker = Worker(host, **job.keywords())
         worker.grace = host.setup.timeout_grace
@@ -150,7 +153,7 @@ def _host(alias: str, database: str | None) -> DjangoHost:
 
 def _job(host: DjangoHost, options: dict[str, Any]) -> Job:
     allowed = host.settings.queues
-    queues = [checked_queue(name, allowed) for name in options["queues"] or sorted(allowed)]
+    queues = [_served(name, allowed) for name in options["queues"] or sorted(allowed)]
     imports = installed_packages() | set(options["imports"])
     taken = ("concurrency", "threads", "processes", "burst", "max_tasks", "max_rss", "drain_timeout", "as_json")
     return Job(
@@ -160,6 +163,13 @@ def _job(host: DjangoHost, options: dict[str, Any]) -> Job:
         supervised=options["supervised"],
         **{name: options[name] for name in taken},
     )
+
+
+def _served(name: str, allowed: frozenset[str]) -> str:
+    try:
+        return checked_queue(name, allowed)
+    except InvalidTask as wrong:
+        raise CommandError(str(wrong).replace("queue_name=", "--queues: ", 1)) from None
 
 
 def _launcher(program: str) -> tuple[str, ...]:
@@ -182,6 +192,6 @@ def _reading[T](read: Callable[[str], T]) -> Callable[[str], T]:
         try:
             return read(text)
         except click.BadParameter as wrong:
-            raise ArgumentTypeError(wrong.message) from None
+            raise argparse.ArgumentTypeError(wrong.message) from None
 
     return convert

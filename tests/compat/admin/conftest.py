@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.core.management import call_command
 from django.db import connections
@@ -51,6 +52,7 @@ def admin_site(site: str) -> Iterator[str]:
         if name not in migrated:
             call_command("migrate", database=site, verbosity=0)
             migrated.add(name)
+        LogEntry.objects.all().delete()
         yield site
 
 

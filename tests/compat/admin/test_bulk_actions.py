@@ -3,17 +3,19 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.db import transaction
 from django.test import Client
 
 from compat_sync import actions
-from compat_sync.admin import bulk
+from compat_sync.admin import bulk, filters
 from compat_sync.connection import DjangoConnection
+from compat_sync.models import OxpullTask
 from compat_sync.shim import run_blocking
 from oxpull_async.domain.record import TaskStatus
 from tests.compat import shop
 from tests.compat.admin.conftest import LogIn
-from tests.compat.admin.pages import LIST, act, text
+from tests.compat.admin.pages import LIST, act, messages_of, text
 from tests.compat.conftest import Kind, MakeAlias
 from tests.compat.operations.rows import one_of_each, record, statuses
 from tests.fixtures import make, raw
@@ -80,6 +82,45 @@ def test_a_list_longer_than_one_action_takes_is_said_to_be(
     assert done == "2 selected: 2 discarded, 0 left as they were"
     assert warning == "Only the first 2 selected tasks were looked at: repeat it for the others"
     assert sorted(statuses(admin_site, ids)) == [DISCARDED, DISCARDED, READY]
+
+
+def test_a_list_that_has_not_all_tasks_of_its_status_says_so_where_all_are_selected(
+    admin_site: str, operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filters, "MOST_UNFINISHED", 2)
+    ids = [shop.send_invoice.enqueue(number).id for number in range(5)]
+    ready = f"{LIST}?status=READY"
+    form = {"action": "discard_selected", "index": "0", "_selected_action": ids[:1], "select_across": "1"}
+    done, warning = messages_of(operator.post(ready, form, follow=True))
+    assert "left as they were" in done
+    assert warning == "There may be more tasks of this status than were selected: look, and repeat it"
+    left = OxpullTask.objects.ready().count()
+    assert 0 < left < 5
+    one = {**form, "_selected_action": [str(OxpullTask.objects.ready()[0].pk)], "select_across": "0"}
+    assert len(messages_of(operator.post(ready, one, follow=True))) == 1
+
+
+def test_what_an_operator_changed_is_in_the_history_of_the_task_and_nothing_else(
+    admin_site: str, operator: Client
+) -> None:
+    stored = one_of_each(admin_site)
+    act(operator, "retry_selected", [task.id for task in stored.values()])
+    assert {entry.object_id for entry in LogEntry.objects.all()} == {
+        stored[status].id for status in (TaskStatus.FAILED, TaskStatus.LOST)
+    }
+    page = text(operator.get(f"{LIST}{stored[TaskStatus.LOST].id}/history/"))
+    assert "Ready again" in page
+    assert "ann" in page
+
+
+def test_of_tasks_that_might_have_changed_only_those_that_did_are_in_the_history(
+    admin_site: str, operator: Client
+) -> None:
+    due = shop.send_invoice.enqueue(1)
+    later = shop.send_invoice.using(run_after=datetime.now(UTC) + timedelta(hours=1)).enqueue(1)
+    act(operator, "run_selected_now", [due.id, later.id])
+    [entry] = LogEntry.objects.all()
+    assert (entry.object_id, entry.change_message, entry.user.get_username()) == (later.id, "To be run now", "ann")
 
 
 def test_a_task_of_an_alias_that_is_not_here_is_left(admin_site: str, operator: Client) -> None:

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.test import Client, override_settings
 
 from compat_sync import actions
@@ -62,12 +63,23 @@ def test_a_queue_is_paused_and_resumed(admin_site: str, operator: Client) -> Non
     assert table(operator)["default"][9] == "paused"
     operator.post(SWITCH, {**form, "paused": "0"})
     assert not OxpullQueue.objects.get().paused
+    noted = [(entry.object_repr, entry.change_message) for entry in LogEntry.objects.order_by("pk")]
+    assert noted == [("default (paused)", "Paused"), ("default (open)", "Resumed")]
+    assert "default (paused)" in text(operator.get("/admin/"))
 
 
 @pytest.mark.parametrize("form", [{}, {"backend": "nowhere", "queue": "default"}, {"backend": "default", "queue": ""}])
 def test_a_queue_that_cannot_be_is_refused(admin_site: str, operator: Client, form: dict[str, str]) -> None:
     [told] = messages_of(operator.post(SWITCH, {"paused": "1", **form}, follow=True))
     assert told
+    assert not OxpullQueue.objects.exists()
+
+
+def test_a_queue_that_the_settings_do_not_name_is_not_paused(admin_site: str, operator: Client) -> None:
+    with override_settings(TASKS={"default": {**BACKEND, "QUEUES": ["default"]}}):
+        form = {"backend": "default", "queue": "mial", "paused": "1"}
+        [told] = messages_of(operator.post(SWITCH, form, follow=True))
+    assert "'mial' is not one of the declared queues: default" in told
     assert not OxpullQueue.objects.exists()
 
 
@@ -92,6 +104,16 @@ def test_every_alias_has_its_queues(admin_site: str, viewer: Client) -> None:
         page = text(viewer.get(QUEUES))
     assert "<td>other</td>" in page
     assert "elsewhere" in page
+
+
+def test_wrong_settings_are_said_on_the_pages_that_need_them(admin_site: str, viewer: Client) -> None:
+    result = shop.send_invoice.enqueue(1)
+    wrong = {**BACKEND, "OPTIONS": {"POOL_SIZE": 0}}
+    with override_settings(TASKS={"default": wrong, "other": BACKEND}):
+        assert "POOL_SIZE" in messages_of(viewer.get(QUEUES))[0]
+        page = viewer.get(LIST, {"status": "READY"})
+        assert "POOL_SIZE" in messages_of(page)[0]
+        assert result.id in text(page)
 
 
 def test_names_of_queues_are_escaped(admin_site: str, operator: Client) -> None:

@@ -114,7 +114,9 @@ def test_running_lock_and_its_holders_are_linked(admin_site: str, viewer: Client
 
 def test_a_task_of_an_alias_that_is_not_here_has_a_page(admin_site: str, viewer: Client) -> None:
     task = run_blocking(make.ready(DjangoConnection(admin_site), backend_alias="elsewhere"))
-    assert "elsewhere" in page_of(viewer, task.id)
+    page = page_of(viewer, task.id)
+    assert escape("TASKS has no alias 'elsewhere' here (there is 'default')") in page
+    assert "connection" not in page
 
 
 def test_a_task_whose_code_is_not_here_has_a_page(admin_site: str, viewer: Client) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.tasks import TaskResultStatus
 
+from compat_sync.exceptions import InvalidPayload
 from compat_sync.results import TaskResult
 from compat_sync.tasks import PolicyTask
-from oxpull_async.errors import InvalidPayload
 from tests.compat.backend_suite import tasks
 
 type Work = Callable[[], None]

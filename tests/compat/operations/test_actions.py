@@ -13,7 +13,7 @@ from django.test import override_settings
 
 from compat_sync import actions
 from compat_sync.connection import DjangoConnection
-from compat_sync.exceptions import UsageError
+from compat_sync.exceptions import InvalidTask, UsageError
 from compat_sync.models import OxpullQueue, OxpullTask
 from compat_sync.shim import run_blocking
 from oxpull_async.domain.record import TaskStatus
@@ -142,6 +142,19 @@ def test_a_queue_is_paused_and_resumed_once(site: str) -> None:
 def test_a_queue_name_that_cannot_be_is_refused(site: str) -> None:
     with pytest.raises(UsageError, match="queue"):
         actions.pause("")
+
+
+def test_a_queue_that_the_settings_do_not_name_is_not_paused_but_resumed(new_site: str) -> None:
+    assert actions.pause("old")
+    with override_settings(TASKS={"default": {**TASKS, "QUEUES": ["default", "mail"]}}):
+        with pytest.raises(InvalidTask, match="'mial' is not one of the declared queues: default, mail"):
+            actions.pause("mial")
+        with pytest.raises(InvalidTask, match="'mial'"):
+            asyncio.run(actions.apause("mial"))
+        assert [queue.queue_name for queue in OxpullQueue.objects.all()] == ["old"]
+        assert actions.resume("old")
+        assert actions.pause("mail")
+        assert asyncio.run(actions.apause("default"))
 
 
 def test_tasks_of_another_alias_are_left_alone(site: str) -> None:

@@ -114,7 +114,7 @@ def test_health_names_what_is_wrong_and_exits_with_one(site: str) -> None:
 def test_health_tells_paused_queues_and_living_workers(site: str) -> None:
     run_blocking(make.worker(DjangoConnection(site)))
     actions.pause("mail")
-    assert health() == (0, "healthy: 1 workers alive, nothing is due\npaused: mail\n")
+    assert health() == (0, "healthy: 1 worker alive, nothing is due\npaused: mail\n")
 
 
 def test_health_keeps_a_monitor_s_bounds(site: str) -> None:
@@ -162,7 +162,7 @@ def test_a_database_without_tables_is_named_with_the_way_out(site: str, command:
     with connections[site].cursor() as cursor:
         cursor.execute("ALTER TABLE oxpull_task RENAME TO oxpull_gone")
     try:
-        with pytest.raises(CommandError, match=r"run `manage\.py migrate`"):
+        with pytest.raises(CommandError, match=rf"run `manage\.py migrate --database {site}`"):
             run(command)
     finally:
         with connections[site].cursor() as cursor:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.db import connections
 from django.tasks import signals
+from django.test import override_settings
 
 from compat_sync.exceptions import UniqueEnqueueRace
 from tests.cli.support import PATIENCE, until
@@ -114,6 +115,13 @@ def test_an_async_view_deduplicates_against_what_sync_requests_enqueued(web: Web
     first, second = asyncio.run(web.aget("awaited/42"))["results"]
     assert (first["created"], second["created"]) == (False, False)
     assert first["id"] == second["id"] == held["id"]
+
+
+def test_below_a_sync_only_middleware_an_async_view_is_in_the_transaction_of_its_thread(web: Web) -> None:
+    with override_settings(MIDDLEWARE=["tests.compat.promises.web.undoing"]):
+        first, second = asyncio.run(web.aget("awaited/42"))["results"]
+    assert (first["created"], second["created"]) == (True, False)
+    assert counts(web.alias) == (0, 0)
 
 
 def test_the_stored_task_is_the_one_the_request_was_told_about(web: Web) -> None:

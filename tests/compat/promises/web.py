@@ -1,5 +1,6 @@
 """Views of a shop that enqueue, and a browser for them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event, get_ident
 from typing import Any
@@ -124,6 +125,22 @@ async def awaited(_request: HttpRequest, number: int) -> HttpResponse:
     first, second = await shop.charge.aenqueue(number), await shop.charge.aenqueue(number)
     said = [{"id": one.id, "created": one.created, "status": one.stored_status} for one in (first, second)]
     return JsonResponse({"results": said})
+
+
+def undoing(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Wrap every request in a transaction that is undone; a middleware of the kind that is sync only."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        alias = current["alias"]
+        try:
+            with transaction.atomic(using=alias):
+                response = get_response(request)
+                transaction.set_rollback(True, using=alias)
+                return response
+        finally:
+            connections[alias].close()
+
+    return middleware
 
 
 urlpatterns = [path(f"{view.__name__}/<int:number>", view) for view in (order, twice, broken, undone, slow, awaited)]

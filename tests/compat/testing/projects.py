@@ -58,7 +58,8 @@ def run_pytest(project: Project, *plugins: str) -> "subprocess.CompletedProcess[
         "DJANGO_SETTINGS_MODULE": "project_settings",
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     }
-    project.folder.joinpath("pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
+    loops = "asyncio_default_fixture_loop_scope = function\n" if "pytest_asyncio.plugin" in plugins else ""
+    project.folder.joinpath("pytest.ini").write_text(f"[pytest]\nfilterwarnings = error\n{loops}")
     chosen = [argument for plugin in (PLUGIN, *plugins) for argument in ("-p", plugin)]
     command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen)
     return subprocess.run(

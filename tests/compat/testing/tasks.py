@@ -208,6 +208,17 @@ def timed() -> str:
 
 
 @ours
+@task(max_attempts=1)  # type: ignore[call-overload, untyped-decorator] # unknown to the stubs
+def stay_inside(number: int, *, savepoint: bool, fails: bool) -> None:
+    """Enter transactions, one in another, and leave none of them."""
+    for _ in range(2):
+        transaction.atomic(using=database_alias(), savepoint=savepoint).__enter__()
+    note(number)
+    if fails:
+        raise ValueError(f"{number} is odd")
+
+
+@ours
 @task
 def interrupted() -> None:
     """Be ended by the one at the keyboard."""

@@ -125,6 +125,57 @@ def test_the_clock_is_where_it_was():
     assert clock.offset() == 0
 """
 
+WITH_PYTEST_ASYNCIO = """
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import Group
+
+from compat_sync.models import OxpullTask
+from shop.tasks import name_group
+
+pytestmark = pytest.mark.asyncio
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("_", [1, 2])
+async def test_with_commits(_, oxpull_tasks):
+    assert await on_a_thread(OxpullTask.objects.count) == 0
+    await name_group.aenqueue("a")
+    assert [result.status.value for result in await oxpull_tasks.arun()] == ["SUCCESSFUL"]
+    assert await on_a_thread(Group.objects.count) == 1
+
+
+async def test_by_a_fixture(oxpull_tasks, transactional_db):
+    await name_group.aenqueue("b")
+    assert len(await oxpull_tasks.arun()) == 1
+
+
+@pytest.mark.django_db
+async def test_refused_by_the_mark(oxpull_tasks):
+    await name_group.aenqueue("leaks")
+
+
+async def test_refused_by_the_fixture(db, oxpull_tasks):
+    await name_group.aenqueue("leaks")
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_nothing_leaks():
+    assert await on_a_thread(OxpullTask.objects.count) == 0
+
+
+async def on_a_thread(function):
+    def alone():
+        from django.db import connections
+
+        try:
+            return function()
+        finally:
+            connections.close_all()
+
+    return await sync_to_async(alone)()
+"""
+
 ALONE = """
 import pytest
 
@@ -188,6 +239,24 @@ def test_pytest_with_pytest_django(kind: Kind, tmp_path: Path, make_database: Ma
     done = run_pytest(project, "pytest_django.plugin")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "7 passed" in done.stdout
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_async_tests_leave_neither_tasks_nor_connections(
+    kind: Kind, tmp_path: Path, make_database: MakeDatabase
+) -> None:
+    project = make_shop(tmp_path, make_database(kind), test_shop=WITH_PYTEST_ASYNCIO)
+    with project.folder.joinpath("project_settings.py").open("a") as settings:
+        settings.write(f"DATABASES['default'] |= {{'CONN_MAX_AGE': None, 'TEST': {file_of(kind, tmp_path)!r}}}\n")
+    done = run_pytest(project, "pytest_django.plugin", "pytest_asyncio.plugin")
+    assert "4 passed, 2 errors" in done.stdout, done.stdout + done.stderr
+    assert done.stdout.count("take `transactional_db`") == 2
+    assert "other session" not in done.stdout + done.stderr
+
+
+def file_of(kind: Kind, folder: Path) -> dict[str, str]:
+    """Name a file, where threads would else share one in memory."""
+    return {"NAME": str(folder / "test.db")} if kind == "sqlite" else {}
 
 
 @pytest.mark.parametrize("kind", KINDS)

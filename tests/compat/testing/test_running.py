@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import ImproperlyConfigured, SynchronousOnlyOperation
 from django.db import connections, transaction
 from django.tasks import TaskResultStatus, signals
 from django.test import override_settings
@@ -105,6 +105,21 @@ def test_an_error_in_a_savepoint_of_the_tasks_own_is_its_own_affair(place: str) 
     tasks.hide_refusal.enqueue(1)
     assert statuses(run_tasks()) == [SUCCESSFUL]
     assert tasks.notes() == [1, 2]
+
+
+@pytest.mark.parametrize(("savepoint", "fails"), [(True, False), (True, True), (False, False)])
+def test_what_a_task_writes_in_a_transaction_that_it_never_leaves_is_lost_as_under_a_worker(
+    place: str, *, savepoint: bool, fails: bool
+) -> None:
+    tasks.write.enqueue(1)
+    run_tasks()
+    django = connections[place]
+    before = len(django.atomic_blocks), list(django.savepoint_ids)
+    tasks.stay_inside.enqueue(2, savepoint=savepoint, fails=fails)
+    tasks.write.enqueue(3)
+    assert statuses(run_tasks()) == [FAILED if fails else SUCCESSFUL, SUCCESSFUL]
+    assert (len(django.atomic_blocks), django.savepoint_ids) == before
+    assert tasks.notes() == [1, 3]
 
 
 def test_a_durable_block_is_the_outermost_in_a_task(place: str) -> None:
@@ -356,7 +371,7 @@ def test_another_backend_has_nothing_to_run(inside: str) -> None:
 def test_an_async_test_below_a_sync_caller_awaits_its_twin(place: str) -> None:
     async def test() -> list[TaskResult]:
         await tasks.slowly.aenqueue(4)
-        with pytest.raises(UsageError, match="async twin"):
+        with pytest.raises(SynchronousOnlyOperation, match="async twin"):
             run_tasks()
         return await arun_tasks(max_tasks=2)
 

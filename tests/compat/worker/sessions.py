@@ -5,6 +5,7 @@ from typing import Any
 
 import psutil
 from django.db import connections
+from django.db.utils import load_backend
 
 from tests.cli.support import until
 
@@ -12,6 +13,7 @@ _LISTS = {
     "postgresql": "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
     "mysql": "SELECT id FROM information_schema.processlist WHERE db = database() AND id <> connection_id()",
 }
+_OWN = {"postgresql": "SELECT pg_backend_pid()", "mysql": "SELECT connection_id()"}
 _KILL = {"postgresql": "SELECT pg_terminate_backend(%s)", "mysql": "KILL %s"}
 
 
@@ -34,6 +36,18 @@ def kill_others(alias: str) -> None:
     for session in others(alias):
         with connections[alias].cursor() as cursor:
             cursor.execute(_KILL[connections[alias].vendor], [session])
+
+
+def kill_own(alias: str) -> None:
+    """End this thread's own session by another one, as a server that restarts does."""
+    django = connections[alias]
+    with django.cursor() as cursor:
+        cursor.execute(_OWN[django.vendor])
+        [session] = cursor.fetchone()
+    beside = load_backend(django.settings_dict["ENGINE"]).DatabaseWrapper(django.settings_dict, "beside")
+    with beside.cursor() as cursor:
+        cursor.execute(_KILL[django.vendor], [session])
+    beside.close()
 
 
 def none_is_left(alias: str) -> None:

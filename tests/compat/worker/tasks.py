@@ -222,3 +222,24 @@ def environment(name: str) -> str | None:
 def version(module: str) -> str:
     """Tell the version that a module has in this process."""
     return str(import_module(module).VERSION)
+
+
+@task
+async def ask_in_threads() -> list[bool]:
+    """Use a connection of a thread of the loop's, break it, and use it again in each of two ways."""
+    asleep: list[bool] = []
+    for call in (asyncio.to_thread, _insensitive):
+        for _ in range(2):
+            asleep += await call(query.func)
+            await call(_break)
+    return asleep
+
+
+async def _insensitive(function: Any) -> Any:
+    return await sync_to_async(function, thread_sensitive=False)()
+
+
+def _break() -> None:
+    """Close what the server or the network would have closed, behind Django's back."""
+    ask()
+    here().connection.close()

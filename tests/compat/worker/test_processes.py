@@ -148,3 +148,14 @@ def test_a_plain_worker_in_a_process_with_django_runs_its_tasks(url: str, tmp_pa
     result.refresh()
     query.refresh()
     assert (result.return_value["attempt"], query.return_value) == (1, [False, True]), worker.errors
+
+
+def test_a_coroutine_s_other_threads_find_no_connection_that_broke(url: str, tmp_path: Path) -> None:
+    results: list[Any] = [tasks.ask_in_threads.enqueue() for _ in range(2)]
+    entry = {"CONN_MAX_AGE": None}
+    with manage(tmp_path, url, "oxpull_worker", "--burst", "--concurrency", "1", ENTRY=entry) as worker:
+        assert worker.code() == 0, worker.errors
+    for result in results:
+        result.refresh()
+        assert (result.status, result.errors) == (TaskResultStatus.SUCCESSFUL, [])
+        assert result.return_value == [False, True] * 4

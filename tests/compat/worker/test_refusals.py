@@ -55,7 +55,7 @@ def test_another_database_than_the_routers_is_refused(site: str, kind: Kind) -> 
 
 @pytest.mark.parametrize("kind", ["sqlite"])
 def test_a_queue_that_the_alias_does_not_have_is_refused(site: str, kind: Kind) -> None:
-    assert "queue_name='post' is not one of the declared queues: default, mail" in refusal("--queues", "post")
+    assert "--queues: 'post' is not one of the declared queues: default, mail" in refusal("--queues", "post")
 
 
 @pytest.mark.parametrize("kind", ["sqlite"])

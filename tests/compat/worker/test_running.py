@@ -7,6 +7,8 @@ import pytest
 from django.tasks import TaskResultStatus
 from django.test import override_settings
 
+from compat_sync.exceptions import TaskTimeout
+from compat_sync.results import TaskResult
 from oxpull_async import TaskStatus
 from tests.compat import shop
 from tests.compat.worker import tasks
@@ -17,6 +19,12 @@ def backend(queues: list[str], **options: Any) -> Any:
     """Change the settings of the default alias."""
     named = {"BACKEND": "compat_sync.backend.OxpullBackend", "QUEUES": queues, "OPTIONS": options}
     return override_settings(TASKS={"default": named})
+
+
+def stored_result(result: Any) -> TaskResult:
+    """Tell the type checker what it is."""
+    assert isinstance(result, TaskResult)
+    return result
 
 
 def test_functions_and_coroutines_run_and_their_values_are_stored(work: Work) -> None:
@@ -94,7 +102,9 @@ def test_a_queue_has_a_timeout_for_its_tasks(work: Work) -> None:
         result = tasks.overrun.enqueue()
         work()
     result.refresh()
-    assert [error.exception_class_path for error in result.errors] == ["oxpull_async.domain.errors.TaskTimeout"]
+    assert [error.exception_class_path for error in result.errors] == ["compat_sync.exceptions.TaskTimeout"]
+    assert result.errors[0].exception_class is TaskTimeout
+    assert stored_result(result).record.errors[0].exception_class_path == "oxpull_async.errors.TaskTimeout"
 
 
 def test_a_row_of_another_alias_stays(work: Work) -> None:
