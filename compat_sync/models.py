@@ -46,12 +46,9 @@ class ReadModel(models.Model):
     """A row that only the core writes."""
 
     class Meta:
-        """No table of its own, and one of the core's for each model."""
+        """No table of its own."""
 
         abstract = True
-        managed = False
-        base_manager_name = "objects"
-        default_permissions: tuple[str, ...] = ("view",)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -109,10 +106,12 @@ class OxpullTask(ReadModel):
 
     objects = manager_of(TaskQuerySet["OxpullTask"])
 
-    class Meta(ReadModel.Meta):
+    class Meta:
         """The table and its names."""
 
+        managed = False
         db_table = "oxpull_task"
+        base_manager_name = "objects"
         default_permissions = ("change", "view")
         ordering = ("-id",)
         verbose_name = "task"
@@ -139,10 +138,13 @@ class OxpullUniqueKey(ReadModel):
 
     objects = manager_of(ReadQuerySet["OxpullUniqueKey"])
 
-    class Meta(ReadModel.Meta):
+    class Meta:
         """The table and its names."""
 
+        managed = False
         db_table = "oxpull_unique"
+        base_manager_name = "objects"
+        default_permissions = ("view",)
         ordering = ("unique_key",)
         verbose_name = "unique key"
         verbose_name_plural = "unique keys"
@@ -159,10 +161,13 @@ class OxpullLock(ReadModel):
 
     objects = manager_of(ReadQuerySet["OxpullLock"])
 
-    class Meta(ReadModel.Meta):
+    class Meta:
         """The table and its names."""
 
+        managed = False
         db_table = "oxpull_lock"
+        base_manager_name = "objects"
+        default_permissions = ("view",)
         ordering = ("lock_key",)
         verbose_name = "running lock"
         verbose_name_plural = "running locks"
@@ -189,10 +194,13 @@ class OxpullWorker(ReadModel):
 
     objects = manager_of(WorkerQuerySet["OxpullWorker"])
 
-    class Meta(ReadModel.Meta):
+    class Meta:
         """The table and its names."""
 
+        managed = False
         db_table = "oxpull_worker"
+        base_manager_name = "objects"
+        default_permissions = ("view",)
         ordering = ("-id",)
         verbose_name = "worker"
         verbose_name_plural = "workers"
@@ -213,10 +221,12 @@ class OxpullQueue(ReadModel):
 
     objects = manager_of(ReadQuerySet["OxpullQueue"])
 
-    class Meta(ReadModel.Meta):
+    class Meta:
         """The table and its names."""
 
+        managed = False
         db_table = "oxpull_queue"
+        base_manager_name = "objects"
         default_permissions = ("change", "view")
         ordering = ("backend_alias", "queue_name")
         verbose_name = "queue"
