@@ -2,6 +2,9 @@
 
 from oxpull_async.domain.errors import (
     AlreadyEnqueued,
+    BatchDoesNotExist,
+    BatchMemberExists,
+    BatchSealed,
     ConnectionLost,
     Contended,
     DatabaseTrouble,
@@ -29,6 +32,9 @@ from oxpull_async.domain.errors import (
 
 __all__ = [
     "AlreadyEnqueued",
+    "BatchDoesNotExist",
+    "BatchMemberExists",
+    "BatchSealed",
     "ConnectionLost",
     "Contended",
     "DataRefused",

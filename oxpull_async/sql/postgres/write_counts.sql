@@ -1,0 +1,8 @@
+-- write_counts: write the counts of batches, which the caller has locked.
+UPDATE oxpull_batch_counts AS c
+   SET status = n.status, total = n.total, succeeded = n.succeeded, failed = n.failed, unattributed = n.unattributed,
+       cancelled = n.cancelled,
+       completed_at = CASE WHEN n.status = 'COMPLETE' THEN COALESCE(c.completed_at, :now) END
+  FROM json_to_recordset(:counts::text::json) AS n(
+       batch_id uuid, status text, total int, succeeded int, failed int, unattributed int, cancelled boolean)
+ WHERE c.batch_id = n.batch_id
