@@ -1,14 +1,14 @@
-"""Batches: tasks that are counted together, and the calls that follow when all of them have ended."""
+"""Batches: tasks that are counted together, and the calls that follow when all have ended."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from oxpull_async.domain.durations import seconds
 from oxpull_async.domain.errors import UsageError
-from oxpull_async.domain.record import NewTask, TaskId, TaskStatus, instant, instant_or_none, task_id
+from oxpull_async.domain.record import NewTask, TaskId, instant, instant_or_none, task_id
 
 type BatchId = str
 
@@ -21,14 +21,6 @@ class BatchStatus(StrEnum):
     OPEN = "OPEN"
     SEALED = "SEALED"
     COMPLETE = "COMPLETE"
-
-
-class Counted(StrEnum):
-    """What an ended member is counted as."""
-
-    SUCCEEDED = "succeeded"
-    FAILED = "failed"
-    UNATTRIBUTED = "unattributed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +45,7 @@ class BatchProgress:
 
 @dataclass(frozen=True, slots=True)
 class BatchInfo:
-    """The batch that a task declared with `takes_batch` belongs to, as it was when the attempt was claimed."""
+    """The batch of a task that is declared with `takes_batch`, as it was after the claim."""
 
     id: BatchId
     name: str
@@ -70,7 +62,10 @@ class Callback:
 
 @dataclass(frozen=True, slots=True)
 class NewBatch:
-    """A batch that is about to be stored; it is cancelled if it is still open `expire_after` seconds from then."""
+    """A batch that is about to be stored.
+
+    It is cancelled if it is still open `expire_after` seconds from then.
+    """
 
     id: BatchId
     backend_alias: str
@@ -98,67 +93,21 @@ class BatchRecord:
         return BatchInfo(self.id, self.name, self.progress)
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """The counts of a batch under their lock; `total` is None until the batch is sealed."""
-
-    batch_id: BatchId
-    status: BatchStatus
-    total: int | None
-    succeeded: int
-    failed: int
-    unattributed: int
-    cancelled: bool
-
-    @classmethod
-    def from_row(cls, row: Sequence[Any]) -> "Counts":
-        """Read one row of the statement `lock_counts`."""
-        return cls(task_id(row[0]), BatchStatus(row[1]), row[2], row[3], row[4], row[5], bool(row[6]))
-
-    @property
-    def is_due(self) -> bool:
-        """Whether a sealed batch has no pending member any more."""
-        ended = self.succeeded + self.failed + self.unattributed
-        return self.status is BatchStatus.SEALED and self.total is not None and ended >= self.total
-
-    def moved(self, old: str | None, new: str | None) -> "Counts":
-        """Return the counts after one member's move; None is pending."""
-        changes = {name: getattr(self, name) for name in Counted}
-        if old is not None:
-            changes[Counted(old)] -= 1
-        if new is not None:
-            changes[Counted(new)] += 1
-        return replace(self, **{name.value: count for name, count in changes.items()})
-
-    def completed(self) -> tuple["Counts", frozenset[str]]:
-        """Return the counts of the batch once complete, and which callbacks are due then."""
-        succeeded = self.failed == 0 and self.unattributed == 0 and not self.cancelled
-        due = frozenset({"complete", "success" if succeeded else "failure"})
-        return replace(self, status=BatchStatus.COMPLETE), due
-
-
-def counted_as(status: TaskStatus | None) -> Counted | None:
-    """Return what a member is counted as, None while it is pending; no status means that its row is gone."""
-    match status:
-        case TaskStatus.SUCCESSFUL:
-            return Counted.SUCCEEDED
-        case TaskStatus.FAILED:
-            return Counted.FAILED
-        case TaskStatus.LOST | TaskStatus.DISCARDED | None:
-            return Counted.UNATTRIBUTED
-        case _:
-            return None
-
-
 def checked_name(name: object) -> str:
-    """Return a batch's name; raises UsageError unless it is text of at most 128 characters without NUL."""
+    """Return a batch's name.
+
+    Raises: UsageError unless it is text of at most 128 characters without NUL.
+    """
     if not isinstance(name, str) or len(name) > MAX_NAME or "\0" in name:
         raise UsageError(f"name={str(name)[:60]!r} must be text of at most {MAX_NAME} characters without NUL")
     return name
 
 
 def checked_expiry(expire_after: object) -> float | None:
-    """Return after how many seconds an open batch is cancelled; raises UsageError unless None or above zero."""
+    """Return after how many seconds an open batch is cancelled.
+
+    Raises: UsageError unless it is None or a duration above zero.
+    """
     if expire_after is None:
         return None
     value = seconds(expire_after, name="expire_after")

@@ -12,6 +12,8 @@ from oxpull_async.runtime.lookup import Runnable
 if TYPE_CHECKING:
     import asyncio
 
+    from oxpull_async.domain.batch import BatchInfo
+
 
 class Phase(Enum):
     """How far an attempt is."""
@@ -36,6 +38,7 @@ class Attempt:
 
     __slots__ = (
         "aio_task",
+        "batch",
         "begun_at",
         "body",
         "claimed",
@@ -59,13 +62,15 @@ class Attempt:
         self.begun_at = 0.0
         self.phase = Phase.CLAIMED
         self.marked = claimed.begun
+        self.batch: BatchInfo | None = None
         self.stop: Stop | None = None
         self.aio_task: asyncio.Task[None] | None = None
         self.timer: asyncio.TimerHandle | None = None
 
     def settlement(self, outcome: Outcome) -> Settlement:
         """Return what is to be written about it, with the keys on which other tasks hang."""
-        return Settlement(self.lease, outcome, self.claimed.rerun_key, self.claimed.lock_key)
+        claimed = self.claimed
+        return Settlement(self.lease, outcome, claimed.rerun_key, claimed.lock_key, claimed.batch_id)
 
     def run(self, record: TaskRecord | None) -> Run:
         """Return what the surroundings of its task see of it, once it has begun."""

@@ -5,6 +5,8 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from oxpull_async.domain.batch import BatchInfo
+from oxpull_async.domain.errors import InvalidPayload
 from oxpull_async.domain.events import AttemptFailed
 from oxpull_async.domain.outcome import Failed, Outcome, Succeeded
 from oxpull_async.domain.record import TaskRecord
@@ -76,9 +78,10 @@ class Performer:
         return outcome
 
     def _body(self, attempt: Attempt, record: TaskRecord | None) -> Callable[[], Any]:
-        if attempt.body.takes_context and record is not None:
-            return bound_body(attempt, self._context(attempt, record))
-        return bound_body(attempt)
+        first = [self._context(attempt, record)] if attempt.body.takes_context and record is not None else []
+        if attempt.body.takes_batch:
+            first.append(_batch_of(attempt))
+        return bound_body(attempt, *first)
 
     def _context(self, attempt: Attempt, record: TaskRecord) -> Any:
         core = TaskContext(attempt, self._host.result_of(record), self._report)
@@ -99,6 +102,12 @@ class Performer:
 
     async def _report(self, attempt: Attempt, progress: str) -> bool:
         return await repeat(self._host.database, lambda conn: report_progress(conn, attempt.lease, progress))
+
+
+def _batch_of(attempt: Attempt) -> BatchInfo:
+    if attempt.batch is None:
+        raise InvalidPayload("the function takes its batch, and the task is of none that still exists")
+    return attempt.batch
 
 
 def _tell_end(attempt: Attempt, run: Run, outcome: Outcome, surroundings: Surroundings) -> None:

@@ -1,4 +1,4 @@
-"""What is done for batches besides the moves of their members: marks, the reconciler's walk, pruning."""
+"""What is done for batches beside the moves of their members: marks, recounts, pruning."""
 
 import json
 from collections.abc import Sequence
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from oxpull_async.db.contract import Connection
-from oxpull_async.domain.batch import BatchId, BatchStatus, callback_ids, counted_as
+from oxpull_async.domain.batch import BatchId, BatchStatus, callback_ids
+from oxpull_async.domain.batch_counts import counted_as
 from oxpull_async.domain.record import TaskId, TaskStatus, task_id, wire_id
 from oxpull_async.store.batch_counts import count_members, lock_counts, write_counts
 from oxpull_async.store.batches import scan_members
@@ -16,7 +17,10 @@ from oxpull_async.store.results import get_tasks
 
 @dataclass(frozen=True, slots=True)
 class OpenBatch:
-    """A batch that is not complete; `age` is in seconds, `counted` how many members have been counted."""
+    """A batch that is not complete.
+
+    `age` is in seconds, `counted` how many members have been counted.
+    """
 
     id: BatchId
     name: str
@@ -76,9 +80,9 @@ async def recheck_members(conn: Connection, limit: int) -> int:
 
 
 async def recount_members(conn: Connection, batch_id: BatchId, after: TaskId | None, limit: int) -> Recounted:
-    """Compare the next members of a batch with their tasks, and count those that differ; a short transaction.
+    """Compare the next members of a batch with their tasks, and count those that differ.
 
-    Locks no task: whoever moves one counts it afterwards, under the same lock.
+    A short transaction. Locks no task: whoever moves one counts it afterwards, under the same lock.
     """
     members = await scan_members(conn, batch_id, after, limit)
     last = members[-1].task_id if len(members) == limit else None
@@ -98,7 +102,7 @@ async def recount_members(conn: Connection, batch_id: BatchId, after: TaskId | N
 
 
 async def complete_overdue(conn: Connection, batch_id: BatchId) -> bool:
-    """Complete a sealed batch without pending members; False when it is not due, or complete by now."""
+    """Complete a sealed batch without pending members; False when it is not due any more."""
     async with conn.transaction():
         due = [counts for counts in (await lock_counts(conn, [batch_id])).values() if counts.is_due]
         await write_counts(conn, due)
@@ -106,9 +110,9 @@ async def complete_overdue(conn: Connection, batch_id: BatchId) -> bool:
 
 
 async def prune_batches(conn: Connection, request: PruneRequest, after: BatchId | None) -> Pruned:
-    """Look at the next batches and remove those that completed long enough ago; one short transaction.
+    """Look at the next batches and remove those that completed long enough ago.
 
-    A batch stays while any task of it does, a callback that has not ended included.
+    One short transaction. A batch stays while any task of it does, a callback that has not ended included.
     """
     rows = await conn.fetch(
         "prune_batches_scan",

@@ -1,4 +1,4 @@
-"""Counting the members of batches: in the transaction that moves them, so the counts follow the rows.
+"""Counting the members of batches, in the transaction that moves them.
 
 A member row says what its task is counted as. To count is to compare that with the task's status and to write the
 difference, so counting twice is the same as counting once.
@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from oxpull_async.db.contract import Connection
-from oxpull_async.domain.batch import BatchId, BatchRecord, Counts, batch_record, counted_as
+from oxpull_async.domain.batch import BatchId, BatchRecord, batch_record
+from oxpull_async.domain.batch_counts import Counts, counted_as
 from oxpull_async.domain.record import NewTask, TaskId, TaskStatus, instant_or_none, task_id, wire_id
 from oxpull_async.store.enqueue import enqueue_many, notify, task_columns
 
@@ -43,7 +44,7 @@ async def count_members(conn: Connection, statuses: Statuses) -> int:
 
 
 async def count_ended(conn: Connection, ids: Sequence[TaskId]) -> None:
-    """Count those of these tasks that are of a batch, as they are now; the caller has moved them."""
+    """Count those of these tasks, which the caller has moved, that are of a batch."""
     rows = await conn.fetch("lock_member_tasks", ids=_ids(ids))
     await count_members(conn, {task_id(row[0]): TaskStatus(row[1]) for row in rows})
 

@@ -25,7 +25,10 @@ CANCELLED_AT_ONCE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """The batch that the tasks of an enqueue join; `alone`: one call, which refuses a task that is in it already."""
+    """The batch that the tasks of an enqueue join.
+
+    `alone`: it is one call, which refuses a task that is a member already.
+    """
 
     batch_id: BatchId
     alone: bool
@@ -33,9 +36,9 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class ScannedMember:
-    """A member as a walk over its batch finds it: what it is counted as, and its task's status (None: no task).
+    """A member as a walk over its batch finds it.
 
-    A marked one is looked at anyway.
+    What it is counted as, and its task's status (None: no task). A marked one is looked at anyway.
     """
 
     task_id: TaskId
@@ -123,7 +126,7 @@ async def seal(conn: Connection, batch_id: BatchId) -> None:
 
 
 async def cancel_batch(conn: Connection, batch_id: BatchId) -> bool:
-    """Cancel the members that have not ended, and seal the batch; once complete it counts as a failure.
+    """Cancel the members that have not ended, and seal the batch, which is then a failure.
 
     False when it is complete already. In short transactions unless one is open.
 

@@ -18,7 +18,7 @@ from oxpull_async.store.unique import Answers, UniqueAnswer, enqueue_unique, enq
 
 @dataclass(frozen=True, slots=True)
 class EnqueueCalls:
-    """The calls of one enqueue: plain tasks by their position, and unique ones; and the batch that they join."""
+    """The calls of one enqueue: plain tasks by their position, unique ones, the batch they join."""
 
     plain: Mapping[int, NewTask]
     unique: Sequence[UniqueCall]

@@ -50,7 +50,10 @@ async def lock_free_keys(conn: Connection, keys: Sequence[str]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Hanging:
-    """What hangs on tasks: the keys of those declared to rerun, whether any has a lock, and whether any a batch."""
+    """What hangs on tasks: the keys of those declared to rerun.
+
+    And whether any has a running lock, or a batch.
+    """
 
     keys: dict[TaskId, str]
     has_locks: bool
