@@ -17,6 +17,7 @@ from oxpull_async.app.enqueuer import changed_queues, racing, refusal
 from oxpull_async.app.oxpull import Oxpull
 from oxpull_async.app.task import Call
 from oxpull_async.db.contract import Connection
+from oxpull_async.domain.batch import BatchId
 from oxpull_async.domain.errors import (
     Conflict,
     ConnectionLost,
@@ -65,9 +66,11 @@ class Enqueuing:
         self._database = database
         self._sender = sender
 
-    def on_django(self, calls: Sequence[Call[Any]], *, bulk: bool = False) -> list[TaskResult]:
+    def on_django(
+        self, calls: Sequence[Call[Any]], *, bulk: bool = False, batch_id: BatchId | None = None
+    ) -> list[TaskResult]:
         """Store calls on Django's connection, in whatever transaction is open there."""
-        request = self._request(calls, bulk=bulk)
+        request = self._request(calls, batch_id, bulk=bulk)
         conn = DjangoConnection(self._database, clock_offset=clock.offset())
         own = not conn.in_transaction
         with racing(request.parts, own=own):
@@ -87,17 +90,20 @@ class Enqueuing:
             raise stopped
         raise Conflict("somebody else took the unique key after this enqueue had begun to look") from stopped
 
-    async def natively(self, calls: Sequence[Call[Any]], *, bulk: bool = False) -> list[TaskResult]:
+    async def natively(
+        self, calls: Sequence[Call[Any]], *, bulk: bool = False, batch_id: BatchId | None = None
+    ) -> list[TaskResult]:
         """Store calls by the native driver in their own transaction, and send signals after it."""
-        request = self._request(calls, bulk=bulk)
+        request = self._request(calls, batch_id, bulk=bulk)
         results = request.results(await self._ox.enqueuer.store(request.parts))
         if is_wanted(signals.task_enqueued):
             await asend_enqueued(self._sender, _created(results))
         return tell(calls, results)
 
-    def _request(self, calls: Sequence[Call[Any]], *, bulk: bool) -> _Request:
+    def _request(self, calls: Sequence[Call[Any]], batch_id: BatchId | None, *, bulk: bool) -> _Request:
         enqueuer = self._ox.enqueuer
-        return _Request(calls, enqueuer.numbered_parts(calls) if bulk else enqueuer.parts(calls[0]), bulk)
+        parts = enqueuer.numbered_parts(calls, batch_id) if bulk else enqueuer.parts(calls[0], batch_id)
+        return _Request(calls, parts, bulk)
 
     async def _store(self, conn: DjangoConnection, request: _Request, store: _Store) -> list[TaskResult]:
         """Store calls and wake workers; signals are sent in the same transaction, for which one is opened."""

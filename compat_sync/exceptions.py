@@ -7,6 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.tasks import exceptions as django
 
 from oxpull_async.domain import errors as core
@@ -60,6 +61,18 @@ class AlreadyEnqueued(core.AlreadyEnqueued, Refused):
 
     `existing` is its result, `position` the call's place in a bulk call.
     """
+
+
+class BatchDoesNotExist(core.BatchDoesNotExist, UsageError, ObjectDoesNotExist):
+    """No batch has this id."""
+
+
+class BatchSealed(core.BatchSealed, Refused):
+    """The batch is sealed and takes no more members."""
+
+
+class BatchMemberExists(core.BatchMemberExists, Refused):
+    """The task is a member of this batch already."""
 
 
 class DatabaseTrouble(core.DatabaseTrouble, OxpullError):

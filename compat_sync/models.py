@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db import models
 
 from compat_sync.columns import StoredJSONField
+from compat_sync.exceptions import BatchDoesNotExist
 from compat_sync.managers import ReadQuerySet, TaskQuerySet, WorkerQuerySet, manager_of, refuse_write
 from oxpull_async.domain.batch import BatchStatus
 from oxpull_async.domain.record import TaskStatus
@@ -266,6 +267,9 @@ class OxpullBatch(ReadModel):
     def __str__(self) -> str:
         """Name the batch and its row."""
         return f"{self.name} {self.id}"
+
+
+OxpullBatch.DoesNotExist = BatchDoesNotExist  # type: ignore[misc] # one class, whoever looks for a batch
 
 
 class OxpullBatchCounts(ReadModel):

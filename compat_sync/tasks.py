@@ -39,7 +39,7 @@ class PolicyTask(Task):  # type: ignore[type-arg] # generic to a type checker on
 
     `max_attempts` is 1..32767, `timeout` seconds or timedelta, `backoff` an Exponential, a list of seconds or a
     callable over the attempt's number, `retry_on` and `fail_on` exception classes, `unique` True, False or Unique(…),
-    `running_lock` True, False or RunningLock(…).
+    `running_lock` True, False or RunningLock(…). `takes_batch`: the function takes a BatchInfo, after the context.
     """
 
     max_attempts: int | None = None
@@ -49,6 +49,7 @@ class PolicyTask(Task):  # type: ignore[type-arg] # generic to a type checker on
     fail_on: type[BaseException] | tuple[type[BaseException], ...] | None = None
     unique: bool | Unique | None = None
     running_lock: bool | RunningLock | None = None
+    takes_batch: bool = False
 
     def using(
         self,
@@ -97,7 +98,8 @@ def core_task(ox: Oxpull, task: AnyTask, setup: BackendOptions) -> CoreTask[...,
     calls = {name: keywords[name] for name in CallKeywords.__annotations__ if name in keywords}
     failures = {name: keywords[name] for name in _FAILURES if name in keywords}
     options = declared_options(ox.settings, path, cast("CallKeywords", calls), cast("PolicyKeywords", failures))
-    body = body_of(task.func, takes_context=task.takes_context)
+    takes_batch = bool(getattr(task, "takes_batch", False))
+    body = body_of(task.func, takes_context=task.takes_context, takes_batch=takes_batch)
     check_options(options, path, body)
     return CoreTask(ox, path, options, body)
 
@@ -115,7 +117,7 @@ def numbered_call(core: CoreTask[..., Any], position: int, call: Any) -> Call[An
 
 
 def check_function(function: Callable[..., Any]) -> None:
-    """Raise InvalidTask for a function that no worker could find by its path, or whose result cannot be stored."""
+    """Raise InvalidTask for a function that no worker could find, or whose result has no form."""
     if function.__name__ == "<lambda>":
         raise InvalidTask("a lambda has no name by which a worker could find it: use def or async def")
     if isgeneratorfunction(function) or isasyncgenfunction(function):
@@ -123,10 +125,10 @@ def check_function(function: Callable[..., Any]) -> None:
 
 
 @lru_cache(maxsize=4096)
-def body_of(function: Callable[..., Any], *, takes_context: bool) -> Body:
+def body_of(function: Callable[..., Any], *, takes_context: bool, takes_batch: bool) -> Body:
     """Return the executable half of a Django task, whose arguments are plain JSON."""
-    codec = JsonCodec(function, skip_first=takes_context)
-    return Body(function, codec, iscoroutinefunction(function), takes_context)
+    codec = JsonCodec(function, skip_first=takes_context + takes_batch)
+    return Body(function, codec, iscoroutinefunction(function), takes_context, takes_batch=takes_batch)
 
 
 def _keywords(task: AnyTask, path: str, setup: BackendOptions) -> dict[str, Any]:

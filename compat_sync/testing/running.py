@@ -26,6 +26,7 @@ from oxpull_async.domain.task import checked_queue
 from oxpull_async.runtime.attempts import Attempt, Attempts
 from oxpull_async.runtime.failures import unstorable
 from oxpull_async.runtime.lookup import Lookup
+from oxpull_async.store.batch_counts import get_batches
 from oxpull_async.store.claim import ClaimRequest, claim
 from oxpull_async.store.lease import WorkerCard, remove
 from oxpull_async.store.lease import register as register_worker
@@ -147,6 +148,10 @@ class _Runner:
         """Run a claimed attempt to its end."""
         row = attempt.claimed
         record = self._do(lambda conn: get_task(conn, row.id)) if attempt.body.wants_record else None
+        batch_id = attempt.claimed.batch_id
+        if attempt.body.takes_batch and batch_id is not None:
+            found = self._do(lambda conn: get_batches(conn, [batch_id]))
+            attempt.batch = found[batch_id].info if batch_id in found else None
         self._attempts.add(attempt)
         self._attempts.begin(attempt, time.monotonic())
         try:
@@ -180,7 +185,7 @@ class _Runner:
 
     def _hand_back(self, row: ClaimedTask) -> None:
         """Give back a row that cannot be run here, as a worker does."""
-        back = [Settlement(Lease(row.id, row.epoch), Released(), row.rerun_key, row.lock_key)]
+        back = [Settlement(Lease(row.id, row.epoch), Released(), row.rerun_key, row.lock_key, row.batch_id)]
         self._do(lambda conn: settle(conn, back))
 
     def _settle(self, attempt: Attempt, outcome: Outcome) -> None:

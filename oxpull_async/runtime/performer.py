@@ -5,14 +5,12 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from oxpull_async.domain.batch import BatchInfo
-from oxpull_async.domain.errors import InvalidPayload
 from oxpull_async.domain.events import AttemptFailed
 from oxpull_async.domain.outcome import Failed, Outcome, Succeeded
 from oxpull_async.domain.record import TaskRecord
 from oxpull_async.domain.surroundings import Run, Surroundings
 from oxpull_async.runtime.attempts import Attempt
-from oxpull_async.runtime.bodies import bound_body, success
+from oxpull_async.runtime.bodies import batch_of, bound_body, success
 from oxpull_async.runtime.context import TaskContext
 from oxpull_async.runtime.failures import brief, cause, judge_failure
 from oxpull_async.runtime.host import Host
@@ -80,7 +78,7 @@ class Performer:
     def _body(self, attempt: Attempt, record: TaskRecord | None) -> Callable[[], Any]:
         first = [self._context(attempt, record)] if attempt.body.takes_context and record is not None else []
         if attempt.body.takes_batch:
-            first.append(_batch_of(attempt))
+            first.append(batch_of(attempt))
         return bound_body(attempt, *first)
 
     def _context(self, attempt: Attempt, record: TaskRecord) -> Any:
@@ -102,12 +100,6 @@ class Performer:
 
     async def _report(self, attempt: Attempt, progress: str) -> bool:
         return await repeat(self._host.database, lambda conn: report_progress(conn, attempt.lease, progress))
-
-
-def _batch_of(attempt: Attempt) -> BatchInfo:
-    if attempt.batch is None:
-        raise InvalidPayload("the function takes its batch, and the task is of none that still exists")
-    return attempt.batch
 
 
 def _tell_end(attempt: Attempt, run: Run, outcome: Outcome, surroundings: Surroundings) -> None:

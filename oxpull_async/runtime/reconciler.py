@@ -7,24 +7,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from oxpull_async.db.contract import Database
-from oxpull_async.domain.batch import BatchId, BatchStatus
 from oxpull_async.domain.errors import DatabaseTrouble
 from oxpull_async.domain.events import BatchesReconciled, DatabaseDown
 from oxpull_async.runtime.hub import Hub, nothing
 from oxpull_async.runtime.lease import LeaseState
 from oxpull_async.runtime.repeat import repeat
-from oxpull_async.store.batch_care import (
-    OpenBatch,
-    complete_overdue,
-    open_batches,
-    recheck_members,
-    recount_members,
-)
-from oxpull_async.store.batches import cancel_batch
+from oxpull_async.store.batch_care import OpenBatch, look_after, open_batches, recheck_members
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from oxpull_async.domain.batch import BatchId
     from oxpull_async.domain.record import TaskId
 
 PAUSE = 1.0
@@ -85,21 +78,16 @@ class Reconciler:
 
     async def _look_at(self, batch: OpenBatch, ends: float) -> int:
         """Recount a batch's members as far as time allows, and see to its end."""
-        missing = unforeseen = 0
+        put_right = 0
         after = self._member[1] if self._member is not None and self._member[0] == batch.id else None
         while True:
-            look = partial(recount_members, batch_id=batch.id, after=after, limit=MEMBERS_AT_ONCE)
+            look = partial(look_after, batch=batch, after=after, limit=MEMBERS_AT_ONCE)
             step = await repeat(self._database, look)
-            missing, unforeseen, after = missing + step.missing, unforeseen + step.unforeseen, step.after
+            if step.missing or step.unforeseen:
+                self.unforeseen += step.unforeseen
+                self._hub.emit(BatchesReconciled(batch.id, step.missing, step.unforeseen))
+            put_right += step.missing + step.unforeseen + step.expired
+            after = step.after
             self._member = None if after is None else (batch.id, after)
             if after is None or time.monotonic() >= ends:
-                break
-        if batch.is_overdue:
-            unforeseen += await repeat(self._database, lambda conn: complete_overdue(conn, batch.id))
-        expired = batch.status is BatchStatus.OPEN and batch.is_expired
-        if expired:
-            await repeat(self._database, lambda conn: cancel_batch(conn, batch.id))
-        if missing or unforeseen:
-            self.unforeseen += unforeseen
-            self._hub.emit(BatchesReconciled(batch.id, missing, unforeseen))
-        return missing + unforeseen + expired
+                return put_right

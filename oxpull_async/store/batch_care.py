@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from oxpull_async.db.contract import Connection
@@ -10,7 +10,7 @@ from oxpull_async.domain.batch import BatchId, BatchStatus, callback_ids
 from oxpull_async.domain.batch_counts import counted_as
 from oxpull_async.domain.record import TaskId, TaskStatus, task_id, wire_id
 from oxpull_async.store.batch_counts import count_members, lock_counts, write_counts
-from oxpull_async.store.batches import scan_members
+from oxpull_async.store.batches import cancel_batch, scan_members
 from oxpull_async.store.operate import Pruned, PruneRequest
 from oxpull_async.store.results import get_tasks
 
@@ -41,12 +41,14 @@ class OpenBatch:
 class Recounted:
     """What one step of a walk put right, and after which member the next one starts.
 
-    `missing`: members whose rows had been deleted by hand; `unforeseen`: others, whose move nobody had counted.
+    `missing`: members whose rows had been deleted by hand; `unforeseen`: others, whose move nobody had counted;
+    `expired`: the batch itself was cancelled, being open for too long.
     """
 
     missing: int
     unforeseen: int
     after: TaskId | None
+    expired: bool = False
 
 
 async def open_batches(conn: Connection, after: BatchId | None, limit: int) -> list[OpenBatch]:
@@ -99,6 +101,18 @@ async def recount_members(conn: Connection, batch_id: BatchId, after: TaskId | N
         missing = await count_members(conn, gone)
         unforeseen = await count_members(conn, {id_: record.status for id_, record in records.items()})
     return Recounted(missing, unforeseen, last)
+
+
+async def look_after(conn: Connection, batch: OpenBatch, after: TaskId | None, limit: int) -> Recounted:
+    """Recount the next members of a batch; after the last one, see to the batch's own end."""
+    step = await recount_members(conn, batch.id, after, limit)
+    if step.after is not None:
+        return step
+    if batch.is_overdue and await complete_overdue(conn, batch.id):
+        step = replace(step, unforeseen=step.unforeseen + 1)
+    if batch.status is BatchStatus.OPEN and batch.is_expired:
+        step = replace(step, expired=await cancel_batch(conn, batch.id))
+    return step
 
 
 async def complete_overdue(conn: Connection, batch_id: BatchId) -> bool:
