@@ -136,7 +136,7 @@ class OxpullBackend(BaseTaskBackend):
 
     @property
     def goes_native(self) -> bool:
-        """Whether a coroutine may use a native connection: nobody waits for it who has one of Django's open."""
+        """Whether a coroutine may use a native connection: no sync caller waits for it."""
         return not has_sync_caller() and native.may_go_native(self.database)
 
     def _call(self, task: AnyTask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call[Any]:

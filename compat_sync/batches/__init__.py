@@ -30,8 +30,8 @@ def create(name: str, **options: Unpack[BatchKeywords]) -> Batch:
     """Store an open batch, to be sealed when it has all its members.
 
     `on_complete`, `on_success` and `on_failure` are tasks, or their dotted paths, with `…_args` and `…_kwargs`. The
-    first is enqueued when the batch completes, and one of the others. `expire_after` (seconds or timedelta) cancels a batch
-    that is still open then.
+    first is enqueued when the batch completes, and one of the others. `expire_after` (seconds or timedelta) cancels a
+    batch that is still open then.
 
     Raises: ValueError for a name over 128 characters, ImproperlyConfigured for what is wrong with a callback.
     """

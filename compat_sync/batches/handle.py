@@ -80,9 +80,10 @@ class Batch:
             return (await backend.enqueuing.natively([call], batch_id=self._record.id))[0]
 
     def add_many(self, task: AnyTask, calls: Iterable[Arguments]) -> list[TaskResult]:
-        """Store calls of one task, (args, kwargs) each, as members, all or none; results in their order.
+        """Store calls of one task, (args, kwargs) each, as members, all or none.
 
-        A unique task that is pending becomes a member once, whether it is in this batch already or not.
+        Returns the results in their order. A unique task that is pending becomes a member once, whether it is in this
+        batch already or not.
         """
         backend = _backend(task)
         with translated():

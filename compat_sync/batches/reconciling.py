@@ -1,4 +1,7 @@
-"""The task that looks after batches for projects that schedule one; every worker does so by itself."""
+"""The task that looks after batches, for projects that schedule one.
+
+Every worker does so by itself.
+"""
 
 import time
 from functools import partial

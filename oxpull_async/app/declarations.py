@@ -4,13 +4,10 @@ import inspect
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
 
+from oxpull_async.app.decorators import Declare, DeclareWithBatch, DeclareWithBoth, DeclareWithContext
 from oxpull_async.app.task import (
     CallKeywords,
     CoroutineTask,
-    Declare,
-    DeclareWithBatch,
-    DeclareWithBoth,
-    DeclareWithContext,
     FunctionTask,
     Task,
     TaskKeywords,

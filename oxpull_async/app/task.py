@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, Protocol, Self, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
 
 from oxpull_async.domain.annotations import ArgumentCodec
 from oxpull_async.domain.durations import Duration
@@ -31,8 +31,6 @@ from oxpull_async.domain.unique import Unique, declared_rule
 if TYPE_CHECKING:
     from oxpull_async.app.oxpull import Oxpull
     from oxpull_async.app.result import TaskResult
-    from oxpull_async.domain.batch import BatchInfo
-    from oxpull_async.runtime.context import TaskContext
 
 
 class CallKeywords(TypedDict, total=False):
@@ -140,50 +138,6 @@ class FunctionTask[**P, R](Task[P, R]):
         """Call the function itself; nothing is stored."""
         result: R = super().__call__(*args, **kwargs)
         return result
-
-
-class Declare(Protocol):
-    """What `ox.task(…)` returns: a decorator that keeps the function's parameters and result."""
-
-    @overload
-    def __call__[**P, R](  # type: ignore[overload-overlap] # a coroutine function is a callable too; the first match wins
-        self, function: Callable[P, Coroutine[Any, Any, R]], /
-    ) -> CoroutineTask[P, R]: ...
-    @overload
-    def __call__[**P, R](self, function: Callable[P, R], /) -> FunctionTask[P, R]: ...
-
-
-class DeclareWithContext(Protocol):
-    """What `ox.task(takes_context=True, …)` returns: the context is no argument of the task."""
-
-    @overload
-    def __call__[**P, R](
-        self, function: "Callable[Concatenate[TaskContext, P], Coroutine[Any, Any, R]]", /
-    ) -> Task[P, R]: ...
-    @overload
-    def __call__[**P, R](self, function: "Callable[Concatenate[TaskContext, P], R]", /) -> Task[P, R]: ...
-
-
-class DeclareWithBatch(Protocol):
-    """What `ox.task(takes_batch=True, …)` returns: the batch is no argument of the task."""
-
-    @overload
-    def __call__[**P, R](
-        self, function: "Callable[Concatenate[BatchInfo, P], Coroutine[Any, Any, R]]", /
-    ) -> Task[P, R]: ...
-    @overload
-    def __call__[**P, R](self, function: "Callable[Concatenate[BatchInfo, P], R]", /) -> Task[P, R]: ...
-
-
-class DeclareWithBoth(Protocol):
-    """What `ox.task(takes_context=True, takes_batch=True, …)` returns: neither is an argument."""
-
-    @overload
-    def __call__[**P, R](
-        self, function: "Callable[Concatenate[TaskContext, BatchInfo, P], Coroutine[Any, Any, R]]", /
-    ) -> Task[P, R]: ...
-    @overload
-    def __call__[**P, R](self, function: "Callable[Concatenate[TaskContext, BatchInfo, P], R]", /) -> Task[P, R]: ...
 
 
 def declare_task(

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from oxpull_async.domain.outcome import Lease, Outcome, Settlement, Succeeded
 from oxpull_async.domain.record import ClaimedTask, TaskRecord, WorkerId
+from oxpull_async.domain.retry import RetryPolicy
 from oxpull_async.domain.surroundings import Run, is_final
+from oxpull_async.domain.task import Body
 from oxpull_async.runtime.lookup import Runnable
 
 if TYPE_CHECKING:
@@ -40,13 +42,12 @@ class Attempt:
         "aio_task",
         "batch",
         "begun_at",
-        "body",
         "claimed",
         "claimed_at",
         "lease",
         "marked",
         "phase",
-        "policy",
+        "runnable",
         "stop",
         "timer",
         "worker_id",
@@ -55,8 +56,7 @@ class Attempt:
     def __init__(self, claimed: ClaimedTask, worker_id: WorkerId, runnable: Runnable, claimed_at: float) -> None:
         self.claimed = claimed
         self.worker_id = worker_id
-        self.body = runnable.body
-        self.policy = runnable.policy
+        self.runnable = runnable
         self.lease = Lease(claimed.id, claimed.epoch)
         self.claimed_at = claimed_at
         self.begun_at = 0.0
@@ -66,6 +66,16 @@ class Attempt:
         self.stop: Stop | None = None
         self.aio_task: asyncio.Task[None] | None = None
         self.timer: asyncio.TimerHandle | None = None
+
+    @property
+    def body(self) -> Body:
+        """What it runs."""
+        return self.runnable.body
+
+    @property
+    def policy(self) -> RetryPolicy:
+        """How its failures are treated."""
+        return self.runnable.policy
 
     def settlement(self, outcome: Outcome) -> Settlement:
         """Return what is to be written about it, with the keys on which other tasks hang."""

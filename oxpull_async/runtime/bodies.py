@@ -25,7 +25,10 @@ def bound_body(attempt: Attempt, *first: object) -> Callable[[], Any]:
 
 
 def batch_of(attempt: Attempt) -> BatchInfo:
-    """Return what a body that takes its batch is given; raises InvalidPayload where there is none."""
+    """Return what a body that takes its batch is given.
+
+    Raises: InvalidPayload where there is none.
+    """
     if attempt.batch is None:
         raise InvalidPayload("the function takes its batch, and the task is of none that still exists")
     return attempt.batch

@@ -26,9 +26,10 @@ MOST_TIME = 0.25
 
 
 class Reconciler:
-    """Follows marks once a second, and walks over open batches, a bounded piece twice in a renewal interval.
+    """Follows marks once a second, and walks over open batches.
 
-    `unforeseen` counts what it had to put right that no mark asked for: more than none means a bug elsewhere.
+    It looks at a bounded piece of them twice in a renewal interval. `unforeseen` counts what it had to put right that
+    no mark asked for: more than none means a bug elsewhere.
     """
 
     def __init__(self, database: Database, lease: LeaseState, hub: Hub) -> None:

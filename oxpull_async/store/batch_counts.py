@@ -18,9 +18,10 @@ type Statuses = Mapping[TaskId, TaskStatus | None]
 
 
 async def count_members(conn: Connection, statuses: Statuses) -> int:
-    """Count tasks that have moved to these statuses (None: the row is gone) in all their batches.
+    """Count tasks that have moved to these statuses in all their batches.
 
-    The caller has moved them in the same transaction, or locks nothing and repeats what somebody else has left undone.
+    No status: the row is gone. The caller has moved them in the same transaction, or locks nothing and repeats what
+    somebody else has left undone.
     Completes the batches that are due. Returns how many members had to be counted anew.
     """
     if not statuses:
