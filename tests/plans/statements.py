@@ -67,6 +67,8 @@ PINNED = (
     Pinned("discard_tasks", ("primary",)),
     Pinned("cancel_tasks", ("primary",)),
     Pinned("run_tasks_now", ("primary",)),
+    Pinned("lock_member_tasks", ("primary",)),
+    Pinned("keys_of_tasks", ("primary",)),
     Pinned("queue_backlog", (READY, READY_LOCKED), RETURNING, reads=1_700),
     Pinned("queue_backlog", (READY,), ("mysql",), reads=1_700),
     Pinned("unfinished_by_queue", (DEFERRED, LEASED, LOCK_WAITING), RETURNING, merges=True),
