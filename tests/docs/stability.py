@@ -16,7 +16,17 @@ COMPAT = {
     "compat_sync.backend": ("OxpullBackend",),
     "compat_sync.tasks": ("PolicyTask",),
     "compat_sync.unique": ("is_registered", "unique", "unique_key"),
-    "compat_sync.models": ("OxpullLock", "OxpullQueue", "OxpullTask", "OxpullUniqueKey", "OxpullWorker"),
+    "compat_sync.batches": ("Batch", "BatchProgress", "acreate", "aget", "batch", "create", "get", "reconcile"),
+    "compat_sync.models": (
+        "OxpullBatch",
+        "OxpullBatchCounts",
+        "OxpullBatchMember",
+        "OxpullLock",
+        "OxpullQueue",
+        "OxpullTask",
+        "OxpullUniqueKey",
+        "OxpullWorker",
+    ),  # fmt: skip
     "compat_sync.results": ("TaskError", "TaskResult"),
 }
 DJANGO_OX: Mapping[type, str] = {
