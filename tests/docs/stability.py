@@ -26,7 +26,7 @@ COMPAT = {
         "OxpullTask",
         "OxpullUniqueKey",
         "OxpullWorker",
-    ),  # fmt: skip
+    ),
     "compat_sync.results": ("TaskError", "TaskResult"),
 }
 DJANGO_OX: Mapping[type, str] = {
