@@ -18,7 +18,7 @@ from compat_sync.batches.places import awaited, blocking, home
 from compat_sync.batches.reconciling import reconcile_task
 from compat_sync.exceptions import translated
 from oxpull_async.app.batches import checked_batch_id
-from oxpull_async.domain.batch import NewBatch, checked_expiry, checked_name
+from oxpull_async.domain.batch import BatchStatus, NewBatch, checked_expiry, checked_name
 from oxpull_async.domain.errors import UsageError
 from oxpull_async.domain.settings import refuse_unknown
 from oxpull_async.store import batches as store
@@ -68,7 +68,8 @@ def batch(name: str, **options: Unpack[BatchKeywords]) -> Generator[Batch]:
     with transaction.atomic(using=home().database):
         made = create(name, **options)
         yield made
-        made.seal()
+        if made.status == BatchStatus.OPEN:
+            made.seal()
 
 
 def _new(name: str, options: BatchKeywords) -> NewBatch:

@@ -13,6 +13,7 @@ from oxpull_async.domain.batch import (
     BatchId,
     BatchProgress,
     BatchRecord,
+    BatchStatus,
     Callback,
     NewBatch,
     checked_expiry,
@@ -148,7 +149,8 @@ class Batches:
         async with ox.transaction():
             batch = await self.create_batch(name, **options)
             yield batch
-            await batch.seal()
+            if (await batch.progress()).status is BatchStatus.OPEN:
+                await batch.seal()
 
 
 def callback_task(enqueuer: "Enqueuer", where: str, call: Call[Any], batch_id: BatchId) -> NewTask:

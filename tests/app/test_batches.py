@@ -60,6 +60,12 @@ async def test_an_error_in_the_block_leaves_nothing_behind(ox: Oxpull) -> None:
         await batch.progress()
 
 
+async def test_a_block_may_seal_its_batch_itself(ox: Oxpull) -> None:
+    async with ox.batch("nightly") as batch:
+        await batch.seal()
+    assert (await batch.progress()).status == "COMPLETE"
+
+
 async def test_step_by_step_a_batch_is_built_in_transactions_of_its_own(ox: Oxpull) -> None:
     add = ox.task(kit.add)
     batch = await ox.create_batch("steps")
