@@ -259,7 +259,7 @@ class OxpullBatch(ReadModel):
         managed = False
         db_table = "oxpull_batch"
         base_manager_name = "objects"
-        default_permissions = ("change", "view")
+        default_permissions = ("view",)
         ordering = ("-id",)
         verbose_name = "batch"
         verbose_name_plural = "batches"

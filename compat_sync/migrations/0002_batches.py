@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
                 "db_table": "oxpull_batch",
                 "ordering": ("-id",),
                 "managed": False,
-                "default_permissions": ("change", "view"),
+                "default_permissions": ("view",),
                 "base_manager_name": "objects",
             },
         ),
