@@ -1,4 +1,4 @@
-"""The pages of Django's admin: tasks, queues, workers, batches, unique keys and running locks.
+"""The pages of Django's admin: tasks, queues, workers, batches, unique keys, running locks.
 
 Nothing here saves a row: pages read, and what changes tasks goes through `compat_sync.actions`.
 """
