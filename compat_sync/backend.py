@@ -61,14 +61,14 @@ class OxpullBackend(WithPolicy, BaseTaskBackend):
         unique task only.
         """
         with translated():
-            return self._enqueuing.on_django(self._request(task, args, kwargs))[0]
+            return self.enqueuing.on_django(self._request(task, args, kwargs))[0]
 
     async def aenqueue(self, task: AnyTask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TaskResult:
         """Store a call in a sync caller's transaction, else by the native driver at once."""
-        if not self._goes_native:
+        if not self.goes_native:
             return await on_django(self.enqueue, task, args, kwargs)
         with translated():
-            return (await self._enqueuing.natively(self._request(task, args, kwargs)))[0]
+            return (await self.enqueuing.natively(self._request(task, args, kwargs)))[0]
 
     def enqueue_many(self, task: AnyTask, calls: Iterable[Arguments]) -> list[TaskResult]:
         """Store calls of one task, (args, kwargs) each, all or none; results in their order.
@@ -78,16 +78,16 @@ class OxpullBackend(WithPolicy, BaseTaskBackend):
         check_placement()
         with translated():
             made = self._calls(task, calls)
-            return self._enqueuing.on_django(Request.of_many(self.ox, made)) if made else []
+            return self.enqueuing.on_django(Request.of_many(self.ox, made)) if made else []
 
     async def aenqueue_many(self, task: AnyTask, calls: Iterable[Arguments]) -> list[TaskResult]:
         """Store calls as `enqueue_many` does, where `aenqueue` would."""
-        if not self._goes_native:
+        if not self.goes_native:
             return await on_django(self.enqueue_many, task, calls)
         check_placement()
         with translated():
             made = self._calls(task, calls)
-            return await self._enqueuing.natively(Request.of_many(self.ox, made)) if made else []
+            return await self.enqueuing.natively(Request.of_many(self.ox, made)) if made else []
 
     def get_result(self, result_id: str) -> TaskResult:
         """Return the result of a stored task, of whatever alias; or raise TaskResultDoesNotExist."""
@@ -99,7 +99,7 @@ class OxpullBackend(WithPolicy, BaseTaskBackend):
 
     async def aget_result(self, result_id: str) -> TaskResult:
         """Return the result of a stored task, read where `aenqueue` would write it."""
-        if not self._goes_native:
+        if not self.goes_native:
             return await on_django(self.get_result, result_id)
         with translated():
             checked = checked_id(result_id)
@@ -110,12 +110,13 @@ class OxpullBackend(WithPolicy, BaseTaskBackend):
         return checks.backend_messages(self.alias, self._params)
 
     @property
-    def _enqueuing(self) -> Enqueuing:
+    def enqueuing(self) -> Enqueuing:
+        """What stores this backend's calls."""
         return Enqueuing(self.ox, self.database, type(self))
 
     @property
-    def _goes_native(self) -> bool:
-        """Whether a coroutine may use a native connection: nobody waits for it who has one of Django's open."""
+    def goes_native(self) -> bool:
+        """Whether a coroutine may use a native connection: no sync caller waits for it."""
         return not has_sync_caller() and native.may_go_native(self.database)
 
     def _request(self, task: AnyTask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Request:

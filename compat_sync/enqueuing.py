@@ -20,6 +20,7 @@ from oxpull_async.app.enqueuer import changed_queues, racing, refusal
 from oxpull_async.app.oxpull import Oxpull
 from oxpull_async.app.task import Call
 from oxpull_async.db.contract import Connection
+from oxpull_async.domain.batch import BatchId
 from oxpull_async.domain.errors import (
     Conflict,
     ConnectionLost,
@@ -51,14 +52,14 @@ class Request:
     is_numbered: bool
 
     @classmethod
-    def of_one(cls, ox: Oxpull, call: Call[Any]) -> "Request":
-        """Check one call; raises what its arguments or options deserve."""
-        return cls([call], ox.enqueuer.parts(call), is_numbered=False)
+    def of_one(cls, ox: Oxpull, call: Call[Any], batch_id: BatchId | None = None) -> "Request":
+        """Check one call, of a batch perhaps; raises what its arguments or options deserve."""
+        return cls([call], ox.enqueuer.parts(call, batch_id), is_numbered=False)
 
     @classmethod
-    def of_many(cls, ox: Oxpull, calls: Sequence[Call[Any]]) -> "Request":
+    def of_many(cls, ox: Oxpull, calls: Sequence[Call[Any]], batch_id: BatchId | None = None) -> "Request":
         """Check the calls of a bulk enqueue as `of_one` does; an error names the call's position."""
-        return cls(calls, ox.enqueuer.numbered_parts(calls), is_numbered=True)
+        return cls(calls, ox.enqueuer.numbered_parts(calls, batch_id), is_numbered=True)
 
     def results(self, answers: Answers) -> list[TaskResult]:
         """Return the results in the order of the calls.

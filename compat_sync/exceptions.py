@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from django import db
-from django.core.exceptions import SynchronousOnlyOperation
+from django.core.exceptions import ObjectDoesNotExist, SynchronousOnlyOperation
 from django.tasks import exceptions as django
 
 from compat_sync.placement import migrate_command
@@ -64,6 +64,18 @@ class AlreadyEnqueued(core.AlreadyEnqueued, Refused):
 
     `existing` is its result, `position` the call's place in a bulk call.
     """
+
+
+class BatchDoesNotExist(core.BatchDoesNotExist, UsageError, ObjectDoesNotExist):
+    """No batch has this id."""
+
+
+class BatchSealed(core.BatchSealed, Refused):
+    """The batch is sealed and takes no more members."""
+
+
+class BatchMemberExists(core.BatchMemberExists, Refused):
+    """The task is a member of this batch already."""
 
 
 class DatabaseTrouble(core.DatabaseTrouble, OxpullError, db.DatabaseError):

@@ -13,6 +13,7 @@ from django.db import models
 from django.db.models.signals import pre_save
 
 from compat_sync.columns import StoredJSONField
+from compat_sync.exceptions import BatchDoesNotExist
 from compat_sync.managers import (
     ReadQuerySet,
     TaskQuerySet,
@@ -21,9 +22,20 @@ from compat_sync.managers import (
     refuse_fixture,
     refuse_write,
 )
+from oxpull_async.domain.batch import BatchStatus
 from oxpull_async.domain.record import TaskStatus
 
-__all__ = ["OxpullLock", "OxpullQueue", "OxpullTask", "OxpullUniqueKey", "OxpullWorker", "ReadModel"]
+__all__ = [
+    "OxpullBatch",
+    "OxpullBatchCounts",
+    "OxpullBatchMember",
+    "OxpullLock",
+    "OxpullQueue",
+    "OxpullTask",
+    "OxpullUniqueKey",
+    "OxpullWorker",
+    "ReadModel",
+]
 
 type _Id = models.UUIDField[UUID, UUID]
 type _MaybeId = models.UUIDField[UUID | None, UUID | None]
@@ -39,6 +51,7 @@ type _MaybeReal = models.FloatField[float | None, float | None]
 type _Instant = models.DateTimeField[datetime, datetime]
 type _MaybeInstant = models.DateTimeField[datetime | None, datetime | None]
 
+BATCH_STATUSES = [(status.value, status.value.capitalize()) for status in BatchStatus]
 STATUSES = [(status.value, status.value.capitalize()) for status in TaskStatus]
 
 
@@ -103,6 +116,7 @@ class OxpullTask(ReadModel):
     lock_key: _MaybeText = models.CharField(max_length=64, null=True)  # noqa: DJ001
     lock_limit: _MaybeWhole = models.IntegerField(null=True)
     lock_conflict: _MaybeText = models.CharField(max_length=8, null=True)  # noqa: DJ001
+    batch_id: _MaybeId = models.UUIDField("batch", null=True)
 
     objects = manager_of(TaskQuerySet["OxpullTask"])
 
@@ -235,3 +249,93 @@ class OxpullQueue(ReadModel):
     def __str__(self) -> str:
         """Name the queue, and say whether it is paused."""
         return f"{self.queue_name} ({'paused' if self.paused else 'open'})"
+
+
+class OxpullBatch(ReadModel):
+    """A batch: what its maker gave it, and how many members were added."""
+
+    id: _Id = models.UUIDField(primary_key=True)
+    backend_alias: _Text = models.CharField(max_length=128)
+    name: _Text = models.CharField(max_length=128)
+    members: _Whole = models.IntegerField()
+    callbacks = StoredJSONField()
+    created_at: _Instant = models.DateTimeField()
+    expires_at: _MaybeInstant = models.DateTimeField(null=True)
+    sealed_at: _MaybeInstant = models.DateTimeField(null=True)
+
+    objects = manager_of(ReadQuerySet["OxpullBatch"])
+
+    class Meta:
+        """The table and its names."""
+
+        managed = False
+        db_table = "oxpull_batch"
+        base_manager_name = "objects"
+        default_permissions = ("view",)
+        ordering = ("-id",)
+        verbose_name = "batch"
+        verbose_name_plural = "batches"
+
+    def __str__(self) -> str:
+        """Name the batch and its row."""
+        return f"{self.name} {self.id}"
+
+
+OxpullBatch.DoesNotExist = BatchDoesNotExist  # type: ignore[misc] # one class, whoever looks for a batch
+
+
+class OxpullBatchCounts(ReadModel):
+    """How far a batch is: its status, and what its ended members are counted as."""
+
+    batch_id: _Id = models.UUIDField("batch", primary_key=True)
+    status: _Text = models.CharField(max_length=8, choices=BATCH_STATUSES)
+    total: _MaybeWhole = models.IntegerField(null=True)
+    succeeded: _Whole = models.IntegerField()
+    failed: _Whole = models.IntegerField()
+    unattributed: _Whole = models.IntegerField()
+    cancelled: _Flag = models.BooleanField()
+    completed_at: _MaybeInstant = models.DateTimeField(null=True)
+
+    objects = manager_of(ReadQuerySet["OxpullBatchCounts"])
+
+    class Meta:
+        """The table and its names."""
+
+        managed = False
+        db_table = "oxpull_batch_counts"
+        base_manager_name = "objects"
+        default_permissions = ("view",)
+        ordering = ("-batch_id",)
+        verbose_name = "batch counts"
+        verbose_name_plural = "batch counts"
+
+    def __str__(self) -> str:
+        """Name the batch and its status."""
+        return f"{self.batch_id} ({self.status})"
+
+
+class OxpullBatchMember(ReadModel):
+    """A task of a batch, and what it is counted as once it has ended."""
+
+    pk = models.CompositePrimaryKey("task_id", "batch_id")
+    task_id: _Id = models.UUIDField("task")
+    batch_id: _Id = models.UUIDField("batch")
+    counted: _MaybeText = models.CharField(max_length=12, null=True)  # noqa: DJ001
+    recheck: _MaybeSmall = models.SmallIntegerField(null=True)
+
+    objects = manager_of(ReadQuerySet["OxpullBatchMember"])
+
+    class Meta:
+        """The table and its names."""
+
+        managed = False
+        db_table = "oxpull_batch_member"
+        base_manager_name = "objects"
+        default_permissions = ("view",)
+        ordering = ("task_id", "batch_id")
+        verbose_name = "batch member"
+        verbose_name_plural = "batch members"
+
+    def __str__(self) -> str:
+        """Name the task and the batch."""
+        return f"{self.task_id} of {self.batch_id}"

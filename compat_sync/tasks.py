@@ -40,7 +40,8 @@ class PolicyTask(Task):  # type: ignore[type-arg] # generic to a type checker on
 
     `max_attempts` is 1..32767, `timeout` seconds or timedelta (math.inf: no limit, whatever OPTIONS say), `backoff` an
     Exponential, a list of seconds or a callable over the attempt's number, `retry_on` and `fail_on` exception classes,
-    `unique` True, False or Unique(…), `running_lock` True, False or RunningLock(…).
+    `unique` True, False or Unique(…), `running_lock` True, False or RunningLock(…). `takes_batch`: the function takes a
+    BatchInfo, after the context.
     """
 
     max_attempts: int | None = None
@@ -50,6 +51,7 @@ class PolicyTask(Task):  # type: ignore[type-arg] # generic to a type checker on
     fail_on: type[BaseException] | tuple[type[BaseException], ...] | None = None
     unique: bool | Unique | None = None
     running_lock: bool | RunningLock | None = None
+    takes_batch: bool = False
 
     def using(
         self,
@@ -133,7 +135,8 @@ def core_task(ox: Oxpull, task: AnyTask, setup: BackendOptions) -> CoreTask[...,
     calls = {name: keywords[name] for name in CallKeywords.__annotations__ if name in keywords}
     failures = {name: keywords[name] for name in _FAILURES if name in keywords}
     options = declared_options(ox.settings, path, cast("CallKeywords", calls), cast("PolicyKeywords", failures))
-    body = body_of(task.func, takes_context=task.takes_context)
+    takes_batch = bool(getattr(task, "takes_batch", False))
+    body = body_of(task.func, takes_context=task.takes_context, takes_batch=takes_batch)
     check_options(options, path, body)
     return CoreTask(ox, path, options, body)
 
@@ -165,10 +168,10 @@ def check_function(function: Callable[..., Any]) -> None:
 
 
 @lru_cache(maxsize=4096)
-def body_of(function: Callable[..., Any], *, takes_context: bool) -> Body:
+def body_of(function: Callable[..., Any], *, takes_context: bool, takes_batch: bool) -> Body:
     """Return the executable half of a Django task, whose arguments are plain JSON."""
-    codec = JsonCodec(function, skip_first=takes_context)
-    return Body(function, codec, iscoroutinefunction(function), takes_context)
+    codec = JsonCodec(function, skip_first=takes_context + takes_batch)
+    return Body(function, codec, iscoroutinefunction(function), takes_context, takes_batch=takes_batch)
 
 
 def _keywords(task: AnyTask, path: str, setup: BackendOptions) -> dict[str, Any]:

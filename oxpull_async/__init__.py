@@ -3,9 +3,11 @@
 PostgreSQL, MySQL, MariaDB or SQLite.
 """
 
+from oxpull_async.app.batches import Batch
 from oxpull_async.app.oxpull import Oxpull
 from oxpull_async.app.result import TaskResult
 from oxpull_async.app.task import Call, Task
+from oxpull_async.domain.batch import BatchInfo, BatchProgress
 from oxpull_async.domain.explanation import Explanation
 from oxpull_async.domain.record import TaskError, TaskStatus
 from oxpull_async.domain.retry import Exponential, Retry, Snooze
@@ -15,6 +17,9 @@ from oxpull_async.runtime.context import TaskContext
 from oxpull_async.runtime.worker import Worker
 
 __all__ = [
+    "Batch",
+    "BatchInfo",
+    "BatchProgress",
     "Call",
     "Explanation",
     "Exponential",

@@ -2,6 +2,9 @@
 
 from oxpull_async.domain.errors import (
     AlreadyEnqueued,
+    BatchDoesNotExist,
+    BatchMemberExists,
+    BatchSealed,
     Conflict,
     ConnectionLost,
     Contended,
@@ -32,6 +35,9 @@ from oxpull_async.domain.errors import (
 
 __all__ = [
     "AlreadyEnqueued",
+    "BatchDoesNotExist",
+    "BatchMemberExists",
+    "BatchSealed",
     "Conflict",
     "ConnectionLost",
     "Contended",

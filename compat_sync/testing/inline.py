@@ -19,7 +19,7 @@ from oxpull_async import TaskContext
 from oxpull_async.domain.outcome import Outcome
 from oxpull_async.domain.record import TaskRecord
 from oxpull_async.runtime.attempts import Attempt
-from oxpull_async.runtime.bodies import bound_body, success
+from oxpull_async.runtime.bodies import batch_of, bound_body, success
 from oxpull_async.runtime.failures import judge_failure
 
 __all__ = ["Inline", "Ran"]
@@ -71,7 +71,9 @@ class Inline:
         return ran
 
     def _call(self, attempt: Attempt, record: TaskRecord | None) -> Any:
-        first = () if record is None or not attempt.body.takes_context else (self._context(attempt, record),)
+        first = [] if record is None or not attempt.body.takes_context else [self._context(attempt, record)]
+        if attempt.body.takes_batch:
+            first.append(batch_of(attempt))
         function = bound_body(attempt, *first)
         return async_to_sync(_awaited)(function) if attempt.body.is_coroutine else function()
 

@@ -28,6 +28,7 @@ from oxpull_async.domain.task import checked_queue
 from oxpull_async.runtime.attempts import Attempt, Attempts
 from oxpull_async.runtime.failures import unstorable
 from oxpull_async.runtime.lookup import Lookup
+from oxpull_async.store.batch_counts import get_batches
 from oxpull_async.store.claim import ClaimRequest, claim
 from oxpull_async.store.lease import WorkerCard, remove
 from oxpull_async.store.lease import register as register_worker
@@ -159,8 +160,11 @@ class _Runner:
 
     def carry_out(self, attempt: Attempt) -> Ran:
         """Run a claimed attempt to its end."""
-        id_ = attempt.claimed.id
+        id_, batch_id = attempt.claimed.id, attempt.claimed.batch_id
         record = self._do(lambda conn: get_task(conn, id_)) if attempt.body.wants_record else None
+        if attempt.body.takes_batch and batch_id is not None:
+            found = self._do(lambda conn: get_batches(conn, [batch_id]))
+            attempt.batch = found[batch_id].info if batch_id in found else None
         self._attempts.add(attempt)
         self._attempts.begin(attempt, time.monotonic())
         try:
@@ -194,7 +198,8 @@ class _Runner:
 
     def _hand_back(self, claimed: ClaimedTask) -> None:
         """Give back a task that cannot be run here, as a worker does."""
-        back = [Settlement(Lease(claimed.id, claimed.epoch), Released(), claimed.rerun_key, claimed.lock_key)]
+        lease = Lease(claimed.id, claimed.epoch)
+        back = [Settlement(lease, Released(), claimed.rerun_key, claimed.lock_key, claimed.batch_id)]
         self._do(lambda conn: settle(conn, back))
 
     def _settle(self, attempt: Attempt, outcome: Outcome) -> None:

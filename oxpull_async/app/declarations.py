@@ -4,11 +4,10 @@ import inspect
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
 
+from oxpull_async.app.decorators import Declare, DeclareWithBatch, DeclareWithBoth, DeclareWithContext
 from oxpull_async.app.task import (
     CallKeywords,
     CoroutineTask,
-    Declare,
-    DeclareWithContext,
     FunctionTask,
     Task,
     TaskKeywords,
@@ -37,23 +36,33 @@ class Declarations:
     @overload
     def task[**P, R](self, function: Callable[P, R], /) -> FunctionTask[P, R]: ...
     @overload
+    def task(
+        self, *, takes_context: Literal[True], takes_batch: Literal[True], **options: Unpack[TaskKeywords]
+    ) -> DeclareWithBoth: ...
+    @overload
+    def task(self, *, takes_batch: Literal[True], **options: Unpack[TaskKeywords]) -> DeclareWithBatch: ...
+    @overload
     def task(self, *, takes_context: Literal[True], **options: Unpack[TaskKeywords]) -> DeclareWithContext: ...
     @overload
     def task(self, *, takes_context: Literal[False] = False, **options: Unpack[TaskKeywords]) -> Declare: ...
-    def task(self, *function: Any, takes_context: bool = False, **options: Any) -> Any:
+    def task(self, *function: Any, takes_context: bool = False, takes_batch: bool = False, **options: Any) -> Any:
         """Declare a function as a task of this queue.
 
         Options: `queue_name`, `priority` (-100..100), `max_attempts` (1..32767), `timeout` (seconds or timedelta),
         `backoff` (Exponential, list of seconds or callable over the attempt's number), `retry_on`, `fail_on`
-        (exception classes), `takes_context` (the function takes a TaskContext first), `unique` (True or Unique(…)),
-        `running_lock` (True or RunningLock(…)).
+        (exception classes), `takes_context` (the function takes a TaskContext first), `takes_batch` (a BatchInfo, after
+        the context), `unique` (True or Unique(…)), `running_lock` (True or RunningLock(…)).
 
         Raises: InvalidTask for a value out of range, TypeError for an unknown option.
         """
 
         def declare(function: Callable[..., Any]) -> Task[..., Any]:
             task = declare_task(
-                cast("Oxpull", self), function, cast("TaskKeywords", options), takes_context=takes_context
+                cast("Oxpull", self),
+                function,
+                cast("TaskKeywords", options),
+                takes_context=takes_context,
+                takes_batch=takes_batch,
             )
             _refuse_another(self.tasks.get(task.path), task)
             self.tasks[task.path] = task

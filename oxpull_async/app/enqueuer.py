@@ -5,12 +5,14 @@ Check everything first, then write in the caller's transaction or in one of our 
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from oxpull_async.app import ambient
 from oxpull_async.app.new_tasks import NewTasks
 from oxpull_async.app.result import TaskResult
 from oxpull_async.app.task import Call
+from oxpull_async.domain.batch import BatchId
 from oxpull_async.domain.errors import (
     AlreadyEnqueued,
     ConnectionLost,
@@ -23,6 +25,7 @@ from oxpull_async.domain.record import NewTask, TaskRecord
 from oxpull_async.domain.task import Body
 from oxpull_async.domain.unique_plan import UniqueCall
 from oxpull_async.runtime.repeat import repeat
+from oxpull_async.store.batches import Membership
 from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls
 from oxpull_async.store.unique import Answers, UniqueAnswer
 
@@ -37,29 +40,35 @@ class Enqueuer:
         self._ox = ox
         self._new = NewTasks(ox)
 
-    async def enqueue[R](self, call: Call[R]) -> TaskResult[R]:
+    async def enqueue[R](self, call: Call[R], batch_id: BatchId | None = None) -> TaskResult[R]:
         """Store one call, or find the task that holds its key; returns its result handle."""
-        answer = (await self.store(self.parts(call)))[0]
+        answer = (await self.store(self.parts(call, batch_id)))[0]
         if answer.refused:
             raise refusal(call.task.path, answer.record, self._result(call, answer), position=None)
         return self._result(call, answer)
 
-    async def enqueue_many(self, calls: Sequence[Call[Any]]) -> list[TaskResult[Any]]:
+    async def enqueue_many(self, calls: Sequence[Call[Any]], batch_id: BatchId | None = None) -> list[TaskResult[Any]]:
         """Store calls in one transaction, all or nothing; results in the order of the calls."""
-        answers = await self.store(self.numbered_parts(calls)) if calls else {}
+        answers = await self.store(self.numbered_parts(calls, batch_id)) if calls else {}
         for position, answer in answers.items():
             if answer.refused:
                 call = calls[position]
                 raise refusal(call.task.path, answer.record, self._result(call, answer), position=position)
         return [self._result(call, answers[position]) for position, call in enumerate(calls)]
 
-    def parts(self, call: Call[Any]) -> EnqueueCalls:
+    def parts(self, call: Call[Any], batch_id: BatchId | None = None) -> EnqueueCalls:
         """Return what is to be stored for one call; raises what its arguments or options deserve."""
-        return _parts([call], [self._new.of(call)])
+        parts = _parts([call], [self._new.of(call, batch_id)])
+        return parts if batch_id is None else replace(parts, membership=Membership(batch_id, alone=True))
 
-    def numbered_parts(self, calls: Sequence[Call[Any]]) -> EnqueueCalls:
+    def numbered_parts(self, calls: Sequence[Call[Any]], batch_id: BatchId | None = None) -> EnqueueCalls:
         """Return what is to be stored for a bulk call; an error names the call's position."""
-        return _parts(calls, [self._new.numbered(position, call) for position, call in enumerate(calls)])
+        parts = _parts(calls, [self._new.numbered(position, call, batch_id) for position, call in enumerate(calls)])
+        return parts if batch_id is None else replace(parts, membership=Membership(batch_id, alone=False))
+
+    def callback(self, call: Call[Any], batch_id: BatchId) -> NewTask:
+        """Return the task that a batch stores when it completes; raises as `parts` does."""
+        return self._new.of(call, batch_id)
 
     async def store(self, parts: EnqueueCalls) -> Answers:
         """Write tasks where this asyncio task stands, and wake the workers of their queues."""

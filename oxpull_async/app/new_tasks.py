@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import uuid_utils
 
 from oxpull_async.app.task import Call
+from oxpull_async.domain.batch import BatchId
 from oxpull_async.domain.errors import InvalidTask, UsageError
 from oxpull_async.domain.key_functions import key_text
 from oxpull_async.domain.keys import custom_key, lock_key, stored_key
@@ -33,23 +34,25 @@ class NewTasks:
         self._ox = ox
         self._whole: set[tuple[str, str]] = set()
 
-    def numbered(self, position: int, call: Call[Any]) -> NewTask:
+    def numbered(self, position: int, call: Call[Any], batch_id: BatchId | None = None) -> NewTask:
         """Return the task of a bulk call's part; an error names the part."""
         if not isinstance(call, Call):
             raise InvalidTask(f"call {position}: {call!r:.80} is no call: pass task.call(…)")
         try:
-            return self.of(call)
+            return self.of(call, batch_id)
         except UsageError as refused:
             raise type(refused)(f"call {position} ({call.task.path}): {refused}") from refused.__cause__
 
-    def of(self, call: Call[Any]) -> NewTask:
-        """Return the task of a call.
+    def of(self, call: Call[Any], batch_id: BatchId | None = None) -> NewTask:
+        """Return the task of a call, made in a batch or as a callback of one.
 
         Raises: InvalidArguments or InvalidTask when the call cannot be stored, or a key of it cannot be had.
         """
         task, limit, settings = call.task, self._ox.settings.max_payload_bytes, self._ox.settings
         if task.ox is not self._ox:
             raise InvalidTask(f"{task.path} was declared on another Oxpull; enqueue it there")
+        if task.body is not None and task.body.takes_batch and batch_id is None:
+            raise InvalidTask(f"{task.path} takes its batch, so it runs in one only: add it, or make it a callback")
         encode = normalise_call if task.body is None else task.body.codec.encode
         args, kwargs = encode(call.args, call.kwargs)
         options, rule, lock = task.options, task.options.unique, task.options.running_lock
@@ -71,6 +74,7 @@ class NewTasks:
             lock_key=None if lock is None else self._lock_key(lock, call, (args, kwargs)),
             lock_limit=None if lock is None else lock.limit,
             lock_conflict=None if lock is None else lock.on_conflict,
+            batch_id=batch_id,
         )
 
     def _key(self, rule: UniqueRule, call: Call[Any], stored: _Arguments) -> str:

@@ -6,27 +6,33 @@ from datetime import timedelta
 
 from oxpull_async.app.changes import CHUNK, Changes, checked_id
 from oxpull_async.db.contract import Connection
+from oxpull_async.domain.batch import BatchStatus
 from oxpull_async.domain.durations import Duration, seconds
 from oxpull_async.domain.errors import TaskResultDoesNotExist, UsageError
 from oxpull_async.domain.explanation import Explanation
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.task import checked_queue
-from oxpull_async.store import clean, health, operate, queues
+from oxpull_async.store import batch_care, clean, health, operate, queues
 from oxpull_async.store.explain import explain_task
 from oxpull_async.store.queues import QueueStats
 
 __all__ = ["CHUNK", "PRUNABLE", "Health", "Operations", "PruneReport", "checked_id"]
 
+DAY, LOOKED_AT = 86_400.0, 1_000
 PRUNABLE = (TaskStatus.SUCCESSFUL, TaskStatus.DISCARDED, TaskStatus.FAILED, TaskStatus.LOST)
 
 
 @dataclass(frozen=True, slots=True)
 class PruneReport:
-    """How many rows a prune looked at, and how many it removed (or would remove, in a dry run)."""
+    """How many rows a prune looked at, and how many it removed (or would remove, in a dry run).
+
+    `batches`: how many batches it removed besides.
+    """
 
     scanned: int
     removed: int
     dry_run: bool
+    batches: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,10 @@ class Operations(Changes):
             alias = self.settings.alias
             workers, backlog = await health.workers(conn, alias), await health.backlog(conn, alias)
             paused = await queues.paused_queues(conn, alias)
-            return Health(workers, backlog.oldest_due, backlog.orphans, paused, _problems(workers, backlog))
+            problems = _problems(workers, backlog) + _open_too_long(
+                await batch_care.open_batches(conn, None, LOOKED_AT), alias
+            )
+            return Health(workers, backlog.oldest_due, backlog.orphans, paused, problems)
 
         return await self.operate(look)
 
@@ -109,13 +118,22 @@ class Operations(Changes):
         report, after = PruneReport(0, 0, dry_run), None
         while True:
             step = await self.operate(lambda c, after=after: operate.prune_step(c, request, after))  # type: ignore[misc]
-            report = PruneReport(report.scanned + step.scanned, report.removed + step.removed, dry_run)
+            report = replace(report, scanned=report.scanned + step.scanned, removed=report.removed + step.removed)
             if progress is not None:
                 progress(report)
             after = step.after
             if after is None:
                 await self._clean(batch_size, dry_run=dry_run)
-                return report
+                return replace(report, batches=await self._prune_batches(request))
+
+    async def _prune_batches(self, request: operate.PruneRequest) -> int:
+        """Remove batches that completed long enough ago and of which no task is left, in steps."""
+        removed, after = 0, None
+        while True:
+            step = await self.operate(lambda c, after=after: batch_care.prune_batches(c, request, after))  # type: ignore[misc]
+            removed, after = removed + step.removed, step.after
+            if after is None:
+                return removed
 
     async def _clean(self, batch_size: int, *, dry_run: bool) -> None:
         """Remove stale unique keys and idle running locks in steps of `batch_size`."""
@@ -139,6 +157,14 @@ def _prune_request(
     return operate.PruneRequest(seconds(older_than, name="older_than"), names, batch_size, dry_run)
 
 
+def _open_too_long(batches: list[batch_care.OpenBatch], alias: str) -> list[str]:
+    return [
+        f"batch {batch.id} ({batch.name!r}) has been open for {batch.age / 3600:.0f} h: seal it, or cancel it"
+        for batch in batches
+        if batch.status is BatchStatus.OPEN and batch.age >= DAY and batch.backend_alias == alias
+    ]
+
+
 def _problems(workers: list[health.WorkerState], backlog: health.Backlog) -> list[str]:
     alive = [worker for worker in workers if worker.is_alive]
     found = []
@@ -153,6 +179,11 @@ def _problems(workers: list[health.WorkerState], backlog: health.Backlog) -> lis
     for worker in alive:
         if worker.notes.get("listener") == "lost":
             found.append(f"worker {worker.worker_id} lost its listener and polls instead")
+        if worker.notes.get("unforeseen"):
+            found.append(
+                f"worker {worker.worker_id} had to count {worker.notes['unforeseen']} member(s) of batches that "
+                "nobody had counted: a bug, or somebody changes tasks by hand"
+            )
         found += [
             f"worker {worker.worker_id} found no task {path}: is the module imported there?"
             for path in worker.notes.get("unknown_tasks", ())

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Self, Unpack, overload
 
+from oxpull_async.app.batches import Batches
 from oxpull_async.app.declarations import Declarations
 from oxpull_async.app.enqueuer import Enqueuer, return_decoder
 from oxpull_async.app.open_database import open_database
@@ -20,7 +21,7 @@ from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store import results, schema
 
 
-class Oxpull(Declarations, Operations):
+class Oxpull(Declarations, Batches, Operations):
     """A task queue in your database.
 
     `url` is postgresql://…, mysql://… or sqlite:///…, by default OXPULL_DATABASE_URL. Keywords:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, Protocol, Self, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
 
 from oxpull_async.domain.annotations import ArgumentCodec
 from oxpull_async.domain.durations import Duration
@@ -31,7 +31,6 @@ from oxpull_async.domain.unique import Unique, declared_rule
 if TYPE_CHECKING:
     from oxpull_async.app.oxpull import Oxpull
     from oxpull_async.app.result import TaskResult
-    from oxpull_async.runtime.context import TaskContext
 
 
 class CallKeywords(TypedDict, total=False):
@@ -141,30 +140,8 @@ class FunctionTask[**P, R](Task[P, R]):
         return result
 
 
-class Declare(Protocol):
-    """What `ox.task(…)` returns: a decorator that keeps the function's parameters and result."""
-
-    @overload
-    def __call__[**P, R](  # type: ignore[overload-overlap] # a coroutine function is a callable too; the first match wins
-        self, function: Callable[P, Coroutine[Any, Any, R]], /
-    ) -> CoroutineTask[P, R]: ...
-    @overload
-    def __call__[**P, R](self, function: Callable[P, R], /) -> FunctionTask[P, R]: ...
-
-
-class DeclareWithContext(Protocol):
-    """What `ox.task(takes_context=True, …)` returns: the context is no argument of the task."""
-
-    @overload
-    def __call__[**P, R](
-        self, function: "Callable[Concatenate[TaskContext, P], Coroutine[Any, Any, R]]", /
-    ) -> Task[P, R]: ...
-    @overload
-    def __call__[**P, R](self, function: "Callable[Concatenate[TaskContext, P], R]", /) -> Task[P, R]: ...
-
-
 def declare_task(
-    ox: "Oxpull", function: Callable[..., Any], keywords: TaskKeywords, *, takes_context: bool
+    ox: "Oxpull", function: Callable[..., Any], keywords: TaskKeywords, *, takes_context: bool, takes_batch: bool
 ) -> Task[..., Any]:
     """Make a task of a function.
 
@@ -177,13 +154,18 @@ def declare_task(
         raise InvalidTask("a lambda has no name by which a worker could find it: use def or async def")
     if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
         raise InvalidTask(f"{function.__qualname__} is a generator; a task returns one value")
-    if takes_context and not _takes_first(function):
-        raise InvalidTask(f"{function.__qualname__} takes no context: declare it `def {function.__name__}(context, …)`")
+    first = [name for name, taken in (("context", takes_context), ("batch", takes_batch)) if taken]
+    if not _takes_first(function, len(first)):
+        wanted = ", ".join(first)
+        raise InvalidTask(
+            f"{function.__qualname__} takes no {wanted}: declare it `def {function.__name__}({wanted}, …)`"
+        )
     path = checked_task_path(path_of(function))
     options = declared_options(ox.settings, path, _call_keywords(keywords), _policy_keywords(keywords))
     checked_queue(options.queue_name, ox.settings.queues)
     is_coroutine = inspect.iscoroutinefunction(function)
-    body = Body(function, ArgumentCodec.for_function(function, skip_first=takes_context), is_coroutine, takes_context)
+    codec = ArgumentCodec.for_function(function, skip_first=len(first))
+    body = Body(function, codec, is_coroutine, takes_context, takes_batch=takes_batch)
     check_options(options, path, body)
     kind = CoroutineTask if is_coroutine else FunctionTask
     return kind(ox, path, options, body)
@@ -244,9 +226,12 @@ def path_of(function: Callable[..., Any]) -> str:
     return f"{module}.{function.__qualname__}"
 
 
-def _takes_first(function: Callable[..., Any]) -> bool:
-    first = next(iter(inspect.signature(function).parameters.values()), None)
-    return first is not None and first.kind in {*POSITIONAL, first.VAR_POSITIONAL}
+def _takes_first(function: Callable[..., Any], count: int) -> bool:
+    """Whether a call may pass so many arguments by their places before all others."""
+    given = list(inspect.signature(function).parameters.values())[:count]
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in given):
+        return True
+    return len(given) == count and all(parameter.kind in POSITIONAL for parameter in given)
 
 
 def _call_keywords(keywords: TaskKeywords) -> CallKeywords:

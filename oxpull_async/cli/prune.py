@@ -57,4 +57,5 @@ def prune_progress() -> Iterator[Callable[[PruneReport], None]]:
 def prune_line(report: PruneReport) -> str:
     """Say what a prune has done."""
     verb = "would remove" if report.dry_run else "removed"
-    return f"{verb} {report.removed:,} of {report.scanned:,} tasks looked at"
+    batches = f" and {report.batches:,} batches" if report.batches else ""
+    return f"{verb} {report.removed:,} of {report.scanned:,} tasks looked at{batches}"

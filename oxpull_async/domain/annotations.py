@@ -66,7 +66,7 @@ class JsonCodec:
 
     __slots__ = ("_shape",)
 
-    def __init__(self, function: Callable[..., object], *, skip_first: bool) -> None:
+    def __init__(self, function: Callable[..., object], *, skip_first: int) -> None:
         self._shape = CallShape.of(function, skip_first=skip_first)
 
     @property
@@ -118,8 +118,8 @@ class ArgumentCodec:
         self._converters: _Converters | None = None
 
     @classmethod
-    def for_function(cls, function: Callable[..., object], *, skip_first: bool) -> typing.Self:
-        """Read the signature once; `skip_first` leaves out the parameter that takes the context.
+    def for_function(cls, function: Callable[..., object], *, skip_first: int) -> typing.Self:
+        """Read the signature once; `skip_first` parameters are the worker's and left out.
 
         Annotations are resolved at first use, so that they may name classes defined further down.
         """

@@ -64,6 +64,18 @@ class AlreadyEnqueued(Refused):
         self.position = position
 
 
+class BatchDoesNotExist(UsageError):
+    """No batch has this id."""
+
+
+class BatchSealed(Refused):
+    """The batch is sealed and takes no more members."""
+
+
+class BatchMemberExists(Refused):
+    """The task is a member of this batch already."""
+
+
 class DatabaseTrouble(OxpullError):
     """The database could not do what was asked."""
 

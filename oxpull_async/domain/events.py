@@ -128,6 +128,18 @@ class TaskUnknown:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class BatchesReconciled:
+    """Members of a batch were counted anew.
+
+    `missing` had been deleted by hand; what is `unforeseen` means a bug elsewhere.
+    """
+
+    batch_id: str
+    missing: int
+    unforeseen: int
+
+
 type Event = (
     WorkerStarted
     | WorkerStopped
@@ -143,4 +155,5 @@ type Event = (
     | DatabaseDown
     | ListenerLost
     | TaskUnknown
+    | BatchesReconciled
 )

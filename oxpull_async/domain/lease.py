@@ -22,11 +22,12 @@ class HeldTask:
     cancel_requested: bool
     rerun_key: str | None = None
     lock_key: str | None = None
+    batch_id: str | None = None
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> "HeldTask":
         """Read one row of the statement `held_tasks`."""
-        return cls(task_id(row[0]), row[1], bool(row[2]), row[3], row[4])
+        return cls(task_id(row[0]), row[1], bool(row[2]), row[3], row[4], row[5])
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,15 @@ class ExpiredTask:
     worker_id: WorkerId
     rerun_key: str | None = None
     lock_key: str | None = None
+    batch_id: str | None = None
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> "ExpiredTask":
         """Read one row of the statement `expired_tasks`."""
         return cls(
-            task_id(row[0]), row[1], row[2], row[3], bool(row[4]), row[5], bool(row[6]), task_id(row[7]), row[8], row[9]
-        )
+            task_id(row[0]), row[1], row[2], row[3], bool(row[4]), row[5], bool(row[6]), task_id(row[7]), row[8],
+            row[9], row[10],
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

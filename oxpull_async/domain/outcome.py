@@ -67,6 +67,8 @@ class Settlement:
     """The unique key on which a follow-up may hang, for tasks declared to rerun."""
     lock_key: str | None = None
     """The running lock whose slot the attempt holds."""
+    batch_id: str | None = None
+    """The batch of the task, if it has one: its end is to be counted."""
 
     def columns(self) -> dict[str, object]:
         """Return the values of the statement `settle`, ready for JSON."""

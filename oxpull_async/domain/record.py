@@ -69,6 +69,8 @@ class NewTask:
     lock_key: str | None = None
     lock_limit: int | None = None
     lock_conflict: str | None = None
+    batch_id: str | None = None
+    """The batch that the task is made in, or whose callback it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +92,14 @@ class ClaimedTask:
     begun: bool
     rerun_key: str | None = None
     lock_key: str | None = None
+    batch_id: str | None = None
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> "ClaimedTask":
         """Read one row of the statement `claim`."""
         return cls(
             task_id(row[0]), row[1], row[2], row[3], row[4], instant(row[5]), row[6], row[7], row[8], row[9], row[10],
-            row[11], bool(row[12]), row[13], row[14],
+            row[11], bool(row[12]), row[13], row[14], None if row[15] is None else task_id(row[15]),
         )  # fmt: skip
 
 

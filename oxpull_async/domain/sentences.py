@@ -16,6 +16,11 @@ def sentence(event: events.Event) -> str:
             return f"wake-ups are lost, polling until they are back: {error}"
         case events.TasksClaimed() | events.TasksReaped() | events.TasksReleased() | events.TaskUnknown():
             return _about_rows(event)
+        case events.BatchesReconciled(batch_id, missing, unforeseen):
+            return (
+                f"batch {batch_id}: {missing} members had been deleted by hand, {unforeseen} had ended without being "
+                "counted"
+            )
         case events.TaskStarted() | events.TaskSettled() | events.OutcomeIgnored() | events.AttemptFailed():
             return _about_task(event)
         case _:

@@ -16,7 +16,7 @@ _UNLIMITED = sys.maxsize
 
 @dataclass(frozen=True, slots=True)
 class CallShape:
-    """What a call of one function must look like, without the parameter that the worker passes."""
+    """What a call of one function must look like, without the parameters that the worker passes."""
 
     signature: inspect.Signature | None
     skipped: str | None = None
@@ -46,15 +46,16 @@ class CallShape:
         return _UNLIMITED if _UNLIMITED in self.required.values() else len(self.required)
 
     @classmethod
-    def of(cls, function: Callable[..., object], *, skip_first: bool) -> "CallShape":
-        """Read a function's signature; `skip_first` leaves out the parameter that takes the context."""
+    def of(cls, function: Callable[..., object], *, skip_first: int) -> "CallShape":
+        """Read a function's signature; leaves out the first parameters, which the worker passes."""
         signature = _signature(function)
         if signature is None or not skip_first:
             return cls(signature)
         parameters = list(signature.parameters.values())
-        if not parameters or parameters[0].kind not in POSITIONAL:
+        passed = [parameter for parameter in parameters[:skip_first] if parameter.kind in POSITIONAL]
+        if not passed:
             return cls(signature)
-        return cls(signature.replace(parameters=parameters[1:]), parameters[0].name)
+        return cls(signature.replace(parameters=parameters[len(passed) :]), passed[0].name)
 
     def mismatch(self, args: Sequence[object], kwargs: Mapping[str, object]) -> str | None:
         """Say what is wrong with a call, or None."""

@@ -44,6 +44,7 @@ class Body:
     is_coroutine: bool
     takes_context: bool
     surroundings: Surroundings | None = None
+    takes_batch: bool = False
 
     @property
     def wants_record(self) -> bool:

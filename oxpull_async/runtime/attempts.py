@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING
 
 from oxpull_async.domain.outcome import Lease, Outcome, Settlement, Succeeded
 from oxpull_async.domain.record import ClaimedTask, TaskRecord, WorkerId
+from oxpull_async.domain.retry import RetryPolicy
 from oxpull_async.domain.surroundings import Run, is_final
+from oxpull_async.domain.task import Body
 from oxpull_async.runtime.lookup import Runnable
 
 if TYPE_CHECKING:
     import asyncio
+
+    from oxpull_async.domain.batch import BatchInfo
 
 
 class Phase(Enum):
@@ -36,14 +40,14 @@ class Attempt:
 
     __slots__ = (
         "aio_task",
+        "batch",
         "begun_at",
-        "body",
         "claimed",
         "claimed_at",
         "lease",
         "marked",
         "phase",
-        "policy",
+        "runnable",
         "stop",
         "timer",
         "worker_id",
@@ -52,20 +56,31 @@ class Attempt:
     def __init__(self, claimed: ClaimedTask, worker_id: WorkerId, runnable: Runnable, claimed_at: float) -> None:
         self.claimed = claimed
         self.worker_id = worker_id
-        self.body = runnable.body
-        self.policy = runnable.policy
+        self.runnable = runnable
         self.lease = Lease(claimed.id, claimed.epoch)
         self.claimed_at = claimed_at
         self.begun_at = 0.0
         self.phase = Phase.CLAIMED
         self.marked = claimed.begun
+        self.batch: BatchInfo | None = None
         self.stop: Stop | None = None
         self.aio_task: asyncio.Task[None] | None = None
         self.timer: asyncio.TimerHandle | None = None
 
+    @property
+    def body(self) -> Body:
+        """What it runs."""
+        return self.runnable.body
+
+    @property
+    def policy(self) -> RetryPolicy:
+        """How its failures are treated."""
+        return self.runnable.policy
+
     def settlement(self, outcome: Outcome) -> Settlement:
         """Return what is to be written about it, with the keys on which other tasks hang."""
-        return Settlement(self.lease, outcome, self.claimed.rerun_key, self.claimed.lock_key)
+        claimed = self.claimed
+        return Settlement(self.lease, outcome, claimed.rerun_key, claimed.lock_key, claimed.batch_id)
 
     def run(self, record: TaskRecord | None) -> Run:
         """Return what the surroundings of its task see of it, once it has begun."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from oxpull_async.domain.batch import BatchInfo
 from oxpull_async.domain.errors import InvalidArguments, InvalidPayload
 from oxpull_async.domain.outcome import Succeeded
 from oxpull_async.domain.values import decode, encode_normalised
@@ -21,6 +22,16 @@ def bound_body(attempt: Attempt, *first: object) -> Callable[[], Any]:
     except InvalidArguments as misfit:
         raise InvalidPayload(f"the stored arguments no longer fit the function: {misfit}") from misfit
     return partial(body.function, *first, *args, **kwargs)
+
+
+def batch_of(attempt: Attempt) -> BatchInfo:
+    """Return what a body that takes its batch is given.
+
+    Raises: InvalidPayload where there is none.
+    """
+    if attempt.batch is None:
+        raise InvalidPayload("the function takes its batch, and the task is of none that still exists")
+    return attempt.batch
 
 
 def success(attempt: Attempt, value: object, max_bytes: int) -> Succeeded:

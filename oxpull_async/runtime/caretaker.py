@@ -72,7 +72,10 @@ class Caretaker:
                 self.on_cancel(Lease(row.task_id, row.epoch))
         lost = self._judge_unknown(rows)
         if lost:
-            back = [Settlement(Lease(row.task_id, row.epoch), Released(), row.rerun_key, row.lock_key) for row in lost]
+            back = [
+                Settlement(Lease(row.task_id, row.epoch), Released(), row.rerun_key, row.lock_key, row.batch_id)
+                for row in lost
+            ]
             await self._release(back, "no claim delivered them")
 
     def _judge_unknown(self, rows: Sequence[HeldTask]) -> list[HeldTask]:

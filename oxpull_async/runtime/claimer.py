@@ -16,6 +16,7 @@ from oxpull_async.runtime.lease import LeaseState
 from oxpull_async.runtime.lock_watch import LockWatch
 from oxpull_async.runtime.lookup import NOT_DECLARED, Lookup, Runnable
 from oxpull_async.runtime.repeat import repeat
+from oxpull_async.store.batch_counts import get_batches
 from oxpull_async.store.claim import ClaimRequest
 from oxpull_async.store.results import get_tasks
 from oxpull_async.store.settle import settle
@@ -140,6 +141,7 @@ class Claimer:
             self._attempts.add(attempt)
         self._met_functions = any(not attempt.body.is_coroutine for attempt in attempts)
         records = await self._records(attempts)
+        await self._show_batches(attempts)
         for attempt in attempts:
             record = records.get(attempt.claimed.id)
             if record is None and attempt.body.takes_context:
@@ -170,8 +172,23 @@ class Claimer:
             return {}
         return await repeat(self._host.database, lambda conn: get_tasks(conn, wanted))
 
+    async def _show_batches(self, attempts: Sequence[Attempt]) -> None:
+        """Read the batches of attempts whose bodies take theirs."""
+        wanted = {
+            attempt: attempt.claimed.batch_id
+            for attempt in attempts
+            if attempt.body.takes_batch and attempt.claimed.batch_id is not None
+        }
+        if not wanted:
+            return
+        found = await repeat(self._host.database, lambda conn: get_batches(conn, set(wanted.values())))
+        for attempt, batch_id in wanted.items():
+            attempt.batch = found[batch_id].info if batch_id in found else None
+
     async def _hand_back(self, rows: Sequence[ClaimedTask], why: str) -> None:
         """Give back rows that are not started here, at once."""
-        back = [Settlement(Lease(row.id, row.epoch), Released(), row.rerun_key, row.lock_key) for row in rows]
+        back = [
+            Settlement(Lease(row.id, row.epoch), Released(), row.rerun_key, row.lock_key, row.batch_id) for row in rows
+        ]
         await repeat(self._host.database, lambda conn: settle(conn, back))
         self._hub.emit(TasksReleased(len(back), why))

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import anyio
 
@@ -22,6 +23,7 @@ from oxpull_async.runtime.lease import LeaseState
 from oxpull_async.runtime.lease_thread import LeaseThread
 from oxpull_async.runtime.notifier import Notifier
 from oxpull_async.runtime.reaper import Reaper
+from oxpull_async.runtime.reconciler import Reconciler
 from oxpull_async.runtime.renewer import Renewer
 from oxpull_async.runtime.settler import Settler
 from oxpull_async.runtime.watchdog import Watchdog
@@ -40,6 +42,7 @@ class Crew:
     dispatcher: Dispatcher
     notifier: Notifier
     reaper: Reaper
+    reconciler: Reconciler
     caretaker: Caretaker
     watchdog: Watchdog
     renewer: Renewer
@@ -60,10 +63,11 @@ def assemble(host: Host, plan: Plan, hub: Hub) -> Crew:
     renewer = Renewer(patient, _card(host, plan), lease, hub)
     crew = Crew(
         attempts, lease, settler, executor, claimer, dispatcher, Notifier(database, dispatcher.wake, hub),
-        Reaper(database, attempts, lease, hub), caretaker, watchdog, renewer,
+        Reaper(database, attempts, lease, hub), Reconciler(database, lease, hub), caretaker, watchdog, renewer,
         LeaseThread(patient, renewer, caretaker, watchdog),
     )  # fmt: skip
-    crew.settler.on_handed_over = crew.reaper.on_handed_over = partial(host.announce, "")
+    announce = partial(host.announce, "")
+    crew.settler.on_handed_over = crew.reaper.on_handed_over = crew.reconciler.on_moved = announce
     _wire(crew)
     return crew
 
@@ -71,14 +75,23 @@ def assemble(host: Host, plan: Plan, hub: Hub) -> Crew:
 def _wire(crew: Crew) -> None:
     """Connect what one service notices to what another does about it; the lease thread's calls cross over safely."""
     loop = asyncio.get_running_loop()
-    crew.executor.on_free = crew.dispatcher.wake
+    crew.executor.on_free = crew.settler.on_counted = crew.dispatcher.wake
     crew.notifier.on_pushed = partial(setattr, crew.dispatcher, "pushed")
     crew.caretaker.on_cancel = across(loop, partial(_cancel, crew))
     crew.caretaker.on_taken_back = across(loop, _forget_waiting)
     crew.caretaker.on_released = across(loop, crew.dispatcher.wake)
     crew.renewer.on_lost = across(loop, partial(_stop_all, crew))
     crew.dispatcher.on_doubt = partial(crew.thread.tell, crew.renewer.doubt)
-    crew.renewer.notes = lambda: {"listener": crew.notifier.state, "unknown_tasks": sorted(crew.claimer.lookup.unknown)}
+    crew.renewer.notes = partial(_notes, crew)
+
+
+def _notes(crew: Crew) -> dict[str, Any]:
+    """What the worker's row says of it beside its lease."""
+    return {
+        "listener": crew.notifier.state,
+        "unknown_tasks": sorted(crew.claimer.lookup.unknown),
+        "unforeseen": crew.reconciler.unforeseen,
+    }
 
 
 def across[**P](loop: asyncio.AbstractEventLoop, function: Callable[P, None]) -> Callable[P, None]:

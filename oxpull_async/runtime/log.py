@@ -24,6 +24,7 @@ _LEVELS: dict[type, int] = {
     events.DatabaseDown: logging.WARNING,
     events.ListenerLost: logging.WARNING,
     events.TaskUnknown: logging.WARNING,
+    events.BatchesReconciled: logging.WARNING,
 }
 
 

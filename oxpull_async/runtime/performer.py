@@ -10,7 +10,7 @@ from oxpull_async.domain.outcome import Failed, Outcome, Succeeded
 from oxpull_async.domain.record import TaskRecord
 from oxpull_async.domain.surroundings import Run, Surroundings
 from oxpull_async.runtime.attempts import Attempt
-from oxpull_async.runtime.bodies import bound_body, success
+from oxpull_async.runtime.bodies import batch_of, bound_body, success
 from oxpull_async.runtime.context import TaskContext
 from oxpull_async.runtime.endings import attempt_failed
 from oxpull_async.runtime.failures import cause, judge_failure
@@ -77,9 +77,10 @@ class Performer:
         return outcome
 
     def _body(self, attempt: Attempt, record: TaskRecord | None) -> Callable[[], Any]:
-        if attempt.body.takes_context and record is not None:
-            return bound_body(attempt, self._context(attempt, record))
-        return bound_body(attempt)
+        first = [self._context(attempt, record)] if attempt.body.takes_context and record is not None else []
+        if attempt.body.takes_batch:
+            first.append(batch_of(attempt))
+        return bound_body(attempt, *first)
 
     def _context(self, attempt: Attempt, record: TaskRecord) -> Any:
         core = TaskContext(attempt, self._host.result_of(record), self._report)

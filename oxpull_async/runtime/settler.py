@@ -35,6 +35,7 @@ class Settler:
         self._uncertain = False
         self.settled = 0
         self.on_handed_over: Callable[[], Awaitable[None]] = nothing
+        self.on_counted: Callable[[], None] = lambda: None
 
     @property
     def pending(self) -> list[Ended]:
@@ -95,6 +96,8 @@ class Settler:
             settled = await self._settle_alone(batch)
         self._uncertain = False
         self._announce(batch, settled)
+        if any(ended.attempt.claimed.batch_id is not None for ended in batch):
+            self.on_counted()
         if any(ended.attempt.hands_over for ended in batch):
             await self.on_handed_over()
 

@@ -131,6 +131,7 @@ class Worker:
         async with anyio.create_task_group() as services:
             services.start_soon(crew.settler.run)
             services.start_soon(crew.reaper.run)
+            services.start_soon(crew.reconciler.run)
             services.start_soon(crew.notifier.run)
             if self._max_rss is not None:
                 services.start_soon(watch_memory, self._max_rss, self._recycle)

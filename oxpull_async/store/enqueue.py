@@ -90,6 +90,7 @@ def task_columns(task: NewTask) -> dict[str, Scalar]:
         "lock_key": task.lock_key,
         "lock_limit": task.lock_limit,
         "lock_conflict": task.lock_conflict,
+        "batch_id": None if task.batch_id is None else wire_id(task.batch_id),
     }
 
 

@@ -3,12 +3,14 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.errors import ConnectionLost
 from oxpull_async.domain.record import NewTask, TaskId, TaskRecord, new_record
 from oxpull_async.domain.unique import OnDuplicate
 from oxpull_async.domain.unique_plan import Found, UniqueCall
+from oxpull_async.store.batches import Membership, add_members
 from oxpull_async.store.enqueue import enqueue, enqueue_many
 from oxpull_async.store.results import get_tasks
 from oxpull_async.store.unique import Answers, UniqueAnswer, enqueue_unique, enqueue_unique_many, find
@@ -16,10 +18,11 @@ from oxpull_async.store.unique import Answers, UniqueAnswer, enqueue_unique, enq
 
 @dataclass(frozen=True, slots=True)
 class EnqueueCalls:
-    """The calls of one enqueue: plain tasks by their position, and unique ones."""
+    """The calls of one enqueue: plain tasks by their position, unique ones, the batch they join."""
 
     plain: Mapping[int, NewTask]
     unique: Sequence[UniqueCall]
+    membership: Membership | None = None
 
     def tasks(self) -> Iterator[tuple[int, NewTask]]:
         """List all tasks with their positions."""
@@ -30,8 +33,15 @@ class EnqueueCalls:
 async def enqueue_calls(conn: Connection, calls: EnqueueCalls) -> Answers:
     """Store tasks as the same calls one after another would; answers by position.
 
-    A refused call stops everything: its answer is the only one, and nothing was written.
+    A refused call stops everything: its answer is the only one, and nothing was written. Tasks of a batch become its
+    members; raises what `add_members` raises.
     """
+    if calls.membership is not None:
+        return await add_members(conn, calls.membership, partial(_enqueue, conn, calls))
+    return await _enqueue(conn, calls)
+
+
+async def _enqueue(conn: Connection, calls: EnqueueCalls) -> Answers:
     if not calls.unique:
         return await _enqueue_plain(conn, calls.plain)
     if len(calls.unique) == 1 and not calls.plain:
@@ -46,10 +56,16 @@ async def enqueue_again(conn: Connection, calls: EnqueueCalls) -> Answers:
     A row of ours that stands was created by it. Raises: ConnectionLost where it stands, but what one of its calls was
     answered can be known no more.
     """
+    if calls.membership is not None:
+        return await add_members(conn, calls.membership, partial(_enqueue_again, conn, calls), again=True)
+    return await _enqueue_again(conn, calls)
+
+
+async def _enqueue_again(conn: Connection, calls: EnqueueCalls) -> Answers:
     ids = {position: task.id for position, task in calls.tasks()}
     found = await get_tasks(conn, list(ids.values()))
     if not found:
-        answers = await enqueue_calls(conn, calls)
+        answers = await _enqueue(conn, calls)
         if not any(answer.refused and answer.record.id in ids.values() for answer in answers.values()):
             return {at: replace(answer, created=answer.record.id == ids[at]) for at, answer in answers.items()}
         found = await get_tasks(conn, list(ids.values()))

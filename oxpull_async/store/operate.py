@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.record import TaskId, task_id, wire_id
+from oxpull_async.store.batch_counts import count_ended
 from oxpull_async.store.follow_ups import follow_ends, lock_free_keys, what_hangs_on
 from oxpull_async.store.locks import due_locks, pass_on
 
@@ -44,7 +45,12 @@ async def retry(conn: Connection, ids: Sequence[TaskId], *, include_discarded: b
 
     Returns how many moved.
     """
-    return await conn.execute("retry_tasks", ids=_ids(ids), include_discarded=include_discarded)
+    if not (await what_hangs_on(conn, ids)).has_batches:
+        return await conn.execute("retry_tasks", ids=_ids(ids), include_discarded=include_discarded)
+    async with conn.transaction():
+        matched = await conn.execute("retry_tasks", ids=_ids(ids), include_discarded=include_discarded)
+        await count_ended(conn, ids)
+    return matched
 
 
 async def discard(conn: Connection, ids: Sequence[TaskId]) -> int:
@@ -79,21 +85,26 @@ async def prune_step(conn: Connection, request: PruneRequest, after: TaskId | No
     last = task_id(rows[-1][0]) if len(rows) == request.batch_size else None
     if request.dry_run or not doomed:
         return Pruned(len(rows), len(doomed), last)
-    removed = await conn.execute(
-        "prune_tasks", ids=_ids(doomed), statuses=json.dumps(request.statuses), age=request.age_seconds
-    )
+    async with conn.transaction():
+        removed = await conn.execute(
+            "prune_tasks", ids=_ids(doomed), statuses=json.dumps(request.statuses), age=request.age_seconds
+        )
+        if removed:
+            await conn.execute("prune_members", ids=_ids(doomed))
     return Pruned(len(rows), removed, last)
 
 
 async def _end(conn: Connection, statement: str, ids: Sequence[TaskId]) -> int:
     """Run a statement that may end tasks, with what hangs on their unique keys in the same transaction."""
     hanging = await what_hangs_on(conn, ids)
-    if not hanging.keys and not hanging.has_locks:
+    if not hanging.keys and not hanging.has_locks and not hanging.has_batches:
         return await conn.execute(statement, ids=_ids(ids))
     async with conn.transaction():
         free = await lock_free_keys(conn, sorted(set(hanging.keys.values())))
         leaving = await due_locks(conn, ids) if hanging.has_locks else []
         matched = await conn.execute(statement, ids=_ids(ids))
+        if hanging.has_batches:
+            await count_ended(conn, ids)
         await pass_on(conn, leaving)
         await follow_ends(conn, hanging.keys, free)
     return matched

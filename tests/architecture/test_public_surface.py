@@ -5,6 +5,9 @@ import oxpull_async
 
 SURFACE: dict[str, list[str]] = {
     "oxpull_async": [
+        "Batch",
+        "BatchInfo",
+        "BatchProgress",
         "Call",
         "Explanation",
         "Exponential",

@@ -23,6 +23,8 @@ from oxpull_async.domain.outcome import Released, Succeeded
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.unique import Unique
 from oxpull_async.store import (
+    batch_care,
+    batches,
     claim,
     clean,
     enqueue,
@@ -45,6 +47,7 @@ from oxpull_async.store import (
 from tests.conformance.conftest import Atlas
 from tests.conformance.restless import Restless
 from tests.conformance.wrapper import Wrapper
+from tests.fixtures import batches as made
 from tests.fixtures import make, raw
 
 PAIRS = [
@@ -99,6 +102,7 @@ async def tour(conn: Connection, uuid_type: str) -> None:
     await what_a_reaper_does(conn)
     await what_unique_tasks_do(conn)
     await what_running_locks_do(conn)
+    await what_batches_do(conn)
     await what_is_swept_up(conn)
 
 
@@ -174,6 +178,23 @@ async def what_running_locks_do(conn: Connection) -> None:
     await operate.discard(conn, [waiting.id])
     await locks.hand_over_idle(conn, 10)
     await explain.explain_task(conn, make.ALIAS, claimed.id)
+
+
+async def what_batches_do(conn: Connection) -> None:
+    batch = await made.opened(conn)
+    await made.members(conn, batch.id, 2)
+    call = make.unique_call(queue_name="batched", batch_id=batch.id)
+    await enqueue_calls.enqueue_calls(conn, enqueue_calls.EnqueueCalls({}, [call]))
+    await made.add_unique(conn, batch.id, replace(call, task=replace(call.task, id=make.new_id())))
+    await batches.seal(conn, batch.id)
+    await batch_care.recheck_members(conn, 10)
+    [found] = await batch_care.open_batches(conn, None, 10)
+    await raw.delete(conn, call.task.id)
+    await batch_care.look_after(conn, replace(found, counted=3), None, 10)
+    await batches.cancel_batch(conn, batch.id)
+    request = operate.PruneRequest(0, ("DISCARDED",), 100, dry_run=False)
+    await operate.prune_step(conn, request, None)
+    await batch_care.prune_batches(conn, request, None)
 
 
 async def what_is_swept_up(conn: Connection) -> None:

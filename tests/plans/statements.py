@@ -36,7 +36,7 @@ class Pinned:
 RETURNING = ("postgres", "sqlite")
 PINNED = (
     Pinned("claim", ("primary", READY), RETURNING, merges=True, reads=1_100),
-    Pinned("claim_past_locked", ("primary", READY, READY_LOCKED, LOCK_RUNNING), RETURNING, merges=True, reads=1_100),
+    Pinned("claim_past_locked", ("primary", READY, READY_LOCKED, LOCK_RUNNING), RETURNING, merges=True, reads=1_150),
     Pinned("find_startable", (READY_LOCKED, LOCK_RUNNING), ("postgres",), merges=True),
     Pinned("find_startable", ("primary", READY_LOCKED, LOCK_RUNNING), ("sqlite",), merges=True),
     Pinned("find_startable", (READY,), ("mysql",), merges=True),
@@ -52,7 +52,7 @@ PINNED = (
     Pinned("peek_queue", (), ("mysql",)),
     Pinned("promote", ("primary", DEFERRED)),
     Pinned("mark_begun", ("primary",)),
-    Pinned("settle", ("primary",)),
+    Pinned("settle", ("primary",), reads=1_050),
     Pinned("lock_outcomes", ("primary",), ("mysql",)),
     Pinned("held_tasks", (LEASED,)),
     Pinned("expired_tasks", (LEASED,)),
@@ -67,6 +67,8 @@ PINNED = (
     Pinned("discard_tasks", ("primary",)),
     Pinned("cancel_tasks", ("primary",)),
     Pinned("run_tasks_now", ("primary",)),
+    Pinned("lock_member_tasks", ("primary",)),
+    Pinned("keys_of_tasks", ("primary",)),
     Pinned("queue_backlog", (READY, READY_LOCKED), RETURNING, reads=1_700),
     Pinned("queue_backlog", (READY,), ("mysql",), reads=1_700),
     Pinned("unfinished_by_queue", (DEFERRED, LEASED, LOCK_WAITING), RETURNING, merges=True),

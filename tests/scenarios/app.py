@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 
-from oxpull_async import Oxpull, TaskContext, Worker
+from oxpull_async import BatchInfo, Oxpull, TaskContext, Worker
 from oxpull_async.runtime.reaper import Reaper
 from oxpull_async.store import locks
 from tests.fixtures.ledger import here
@@ -38,6 +38,18 @@ async def effect(number: int, seconds: float) -> int:
 async def at_once(number: int) -> int:
     here().note("effect", number)
     return number
+
+
+@ox.task(max_attempts=1)
+async def fails(number: int) -> None:
+    here().note("failed", number)
+    raise ValueError(number)
+
+
+@ox.task(takes_batch=True)
+async def summary(batch: BatchInfo, kind: str, first: int) -> None:
+    """Note that a batch is complete, by the number of its first member."""
+    here().note(f"{kind} of {batch.counts.total}", first)
 
 
 @ox.task(max_attempts=2)

@@ -78,7 +78,7 @@ class Met:
 
 
 async def migrations_at_once(url: str, *, rounds: int, processes: int) -> Met:
-    """Start `oxpull migrate` several times at once on an empty database; all succeed, and one of them applies it."""
+    """Start `oxpull migrate` several times at once on an empty database; all succeed, each version once."""
     applied = 0
     async with Oxpull(url) as ox:
         for _ in range(rounds):
@@ -86,9 +86,9 @@ async def migrations_at_once(url: str, *, rounds: int, processes: int) -> Met:
             started = [await _start("-m", "oxpull_async", "migrate", "--url", url) for _ in range(processes)]
             outputs = [(await process.communicate())[0].decode() for process in started]
             assert [process.returncode for process in started] == [0] * processes, outputs
-            did = sum("applied" in output for output in outputs)
-            assert did == 1, outputs
-            applied += did
+            known = migrations("sqlite", "")
+            assert [sum(one.name in output for output in outputs) for one in known] == [1] * len(known), outputs
+            applied += 1
             await ox.check_schema()
     return Met(rounds, processes, applied)
 

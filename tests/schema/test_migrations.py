@@ -34,7 +34,7 @@ async def test_a_migrating_process_that_is_killed_blocks_nobody(empty_url: str) 
 
 async def test_a_second_migration_does_nothing(empty_url: str) -> None:
     async with Oxpull(empty_url) as ox:
-        assert await ox.migrate() == ["0001_tasks"]
+        assert [name[:4] for name in await ox.migrate()] == ["0001", "0002"]
         result = await ox.task(add).enqueue(1, 2)
         assert await ox.migrate() == []
         assert (await ox.get_result(result.id)).args == [1, 2]

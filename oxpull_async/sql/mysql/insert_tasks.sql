@@ -2,7 +2,7 @@
 INSERT INTO oxpull_task (
     id, backend_alias, task_path, queue_name, priority, `rank`, status, due, waiting_for, args, kwargs, run_after,
     available_at, enqueued_at, attempts, max_attempts, epoch, begun, refunds, snoozes, timeout, worker_ids, errors,
-    cancel_requested, unique_key, reruns, lock_key, lock_limit, lock_conflict)
+    cancel_requested, unique_key, reruns, lock_key, lock_limit, lock_conflict, batch_id)
 SELECT
     n.id, n.backend_alias, n.task_path, n.queue_name, n.priority, 0 - n.priority,
     IF(n.waiting_for IS NULL, 'READY', 'WAITING'),
@@ -11,7 +11,7 @@ SELECT
     n.waiting_for, n.args, n.kwargs, COALESCE(:now + INTERVAL ROUND(n.delay * 1000000) MICROSECOND, n.run_after),
     COALESCE(:now + INTERVAL ROUND(n.delay * 1000000) MICROSECOND, n.run_after, :now), :now,
     0, n.max_attempts, 0, false, 0, 0, n.timeout, '[]', '[]', false, n.unique_key, n.reruns,
-    n.lock_key, n.lock_limit, n.lock_conflict
+    n.lock_key, n.lock_limit, n.lock_conflict, n.batch_id
 FROM JSON_TABLE(:tasks, '$[*]' COLUMNS (
     id CHAR(32) CHARACTER SET utf8mb4 PATH '$.id' ERROR ON ERROR,
     backend_alias VARCHAR(128) CHARACTER SET utf8mb4 PATH '$.backend_alias' ERROR ON ERROR,
@@ -29,4 +29,5 @@ FROM JSON_TABLE(:tasks, '$[*]' COLUMNS (
     waiting_for VARCHAR(12) CHARACTER SET utf8mb4 PATH '$.waiting_for' ERROR ON ERROR,
     lock_key VARCHAR(64) CHARACTER SET utf8mb4 PATH '$.lock_key' ERROR ON ERROR,
     lock_limit INT PATH '$.lock_limit' ERROR ON ERROR,
-    lock_conflict VARCHAR(8) CHARACTER SET utf8mb4 PATH '$.lock_conflict' ERROR ON ERROR)) AS n
+    lock_conflict VARCHAR(8) CHARACTER SET utf8mb4 PATH '$.lock_conflict' ERROR ON ERROR,
+    batch_id CHAR(32) CHARACTER SET utf8mb4 PATH '$.batch_id' ERROR ON ERROR)) AS n

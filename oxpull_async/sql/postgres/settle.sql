@@ -1,4 +1,4 @@
--- settle: write outcomes, each fenced by its epoch; returns id, epoch, status and key to recheck of those that counted.
+-- settle: write outcomes, each fenced by its epoch; returns id, epoch, status, key to recheck and batch of what counted.
 -- The rows are locked in id order first. `status || ''` hides the column from the planner, whose statistics
 -- may have been taken when nothing ran and would make it start from "the one running row".
 WITH o AS MATERIALIZED (
@@ -28,4 +28,4 @@ UPDATE oxpull_task AS t
   FROM o, locked
  WHERE t.id = locked.id AND t.id = o.id AND t.epoch = o.epoch
    AND (t.status || '' = 'RUNNING' OR t.status || '' = 'LOST' AND o.status IN ('SUCCESSFUL', 'FAILED'))
-RETURNING t.id::text, o.epoch, t.status, CASE WHEN t.recheck = 1 THEN t.unique_key END
+RETURNING t.id::text, o.epoch, t.status, CASE WHEN t.recheck = 1 THEN t.unique_key END, t.batch_id::text

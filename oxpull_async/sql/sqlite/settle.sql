@@ -1,4 +1,4 @@
--- settle: write outcomes, each fenced by its epoch; returns id, epoch, status and key to recheck of those that counted.
+-- settle: write outcomes, each fenced by its epoch; returns id, epoch, status, key to recheck and batch of what counted.
 -- Differs because RETURNING sees new values only (and SQLite 3.40 calls none of them NULL): prior_attempted_at, of no
 -- meaning once an attempt has ended, is set to NULL exactly by a refund, and so tells by how much the epoch moved.
 WITH o AS MATERIALIZED (
@@ -32,4 +32,4 @@ UPDATE oxpull_task AS t INDEXED BY sqlite_autoindex_oxpull_task_1
   FROM o
  WHERE t.id = o.id AND t.epoch = o.epoch
    AND (t.status = 'RUNNING' OR t.status = 'LOST' AND o.status IN ('SUCCESSFUL', 'FAILED'))
-RETURNING id, epoch - (typeof(prior_attempted_at) = 'null'), status, CASE WHEN recheck = 1 THEN unique_key END
+RETURNING id, epoch - (typeof(prior_attempted_at) = 'null'), status, CASE WHEN recheck = 1 THEN unique_key END, batch_id

@@ -74,7 +74,7 @@ def log_in(admin_site: str) -> LogIn:
 @pytest.fixture
 def viewer(log_in: LogIn) -> Client:
     """Log somebody in who may look at everything."""
-    return log_in(*(f"view_oxpull{name}" for name in ("task", "uniquekey", "lock", "worker", "queue")))
+    return log_in(*(f"view_oxpull{name}" for name in ("task", "uniquekey", "lock", "worker", "queue", "batch")))
 
 
 @pytest.fixture

@@ -1,0 +1,3 @@
+-- insert_batch: store a new batch, open and empty; it expires `expire_after` seconds from now, or never.
+INSERT INTO oxpull_batch (id, backend_alias, name, members, callbacks, created_at, expires_at)
+VALUES (:id, :backend_alias, :name, 0, :callbacks, :now, :now + INTERVAL ROUND(:expire_after * 1000000) MICROSECOND)

@@ -1,0 +1,153 @@
+"""What is done for batches beside the moves of their members: marks, recounts, pruning."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from oxpull_async.db.contract import Connection
+from oxpull_async.domain.batch import BatchId, BatchStatus, callback_ids
+from oxpull_async.domain.batch_counts import counted_as
+from oxpull_async.domain.record import TaskId, TaskStatus, task_id, wire_id
+from oxpull_async.store.batch_counts import count_members, lock_counts, write_counts
+from oxpull_async.store.batches import cancel_batch, scan_members
+from oxpull_async.store.operate import Pruned, PruneRequest
+from oxpull_async.store.results import get_tasks
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBatch:
+    """A batch that is not complete.
+
+    `age` is in seconds, `counted` how many members have been counted.
+    """
+
+    id: BatchId
+    name: str
+    backend_alias: str
+    status: BatchStatus
+    age: float
+    is_expired: bool
+    total: int | None
+    counted: int
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether it should have completed when its last member was counted."""
+        return self.status is BatchStatus.SEALED and self.total is not None and self.counted >= self.total
+
+
+@dataclass(frozen=True, slots=True)
+class Recounted:
+    """What one step of a walk put right, and after which member the next one starts.
+
+    `missing`: members whose rows had been deleted by hand; `unforeseen`: others, whose move nobody had counted;
+    `expired`: the batch itself was cancelled, being open for too long.
+    """
+
+    missing: int
+    unforeseen: int
+    after: TaskId | None
+    expired: bool = False
+
+
+async def open_batches(conn: Connection, after: BatchId | None, limit: int) -> list[OpenBatch]:
+    """Return the next batches that are not complete, oldest first."""
+    rows = await conn.fetch("open_batches", after=None if after is None else wire_id(after), limit=limit)
+    return [
+        OpenBatch(
+            task_id(row[0]), row[1], row[2], BatchStatus(row[3]), float(row[4]), bool(row[5]), row[6], int(row[7])
+        )
+        for row in rows
+    ]
+
+
+async def recheck_members(conn: Connection, limit: int) -> int:
+    """Look at members that were there before they were added; returns how many.
+
+    From then on whatever ends such a task counts it.
+    """
+    rows = await conn.fetch("find_marked_members", limit=limit)
+    if not rows:
+        return 0
+    ids = sorted({task_id(row[0]) for row in rows})
+    names = json.dumps([wire_id(id_) for id_ in ids])
+    async with conn.transaction():
+        await conn.execute("declare_members", ids=names)
+        found = await conn.fetch("lock_member_tasks", ids=names)
+        statuses: dict[TaskId, TaskStatus | None] = dict.fromkeys(ids)
+        await count_members(conn, statuses | {task_id(row[0]): TaskStatus(row[1]) for row in found})
+        await conn.execute("clear_member_marks", ids=names)
+    return len(ids)
+
+
+async def recount_members(conn: Connection, batch_id: BatchId, after: TaskId | None, limit: int) -> Recounted:
+    """Compare the next members of a batch with their tasks, and count those that differ.
+
+    A short transaction. Locks no task: whoever moves one counts it afterwards, under the same lock.
+    """
+    members = await scan_members(conn, batch_id, after, limit)
+    last = members[-1].task_id if len(members) == limit else None
+    doubtful = [
+        member.task_id for member in members if not member.is_marked and member.counted != counted_as(member.status)
+    ]
+    if not doubtful:
+        return Recounted(0, 0, last)
+    ids = json.dumps([wire_id(id_) for id_ in doubtful])
+    async with conn.transaction():
+        await conn.fetch("lock_members", ids=ids)
+        records = await get_tasks(conn, doubtful)
+        gone: dict[TaskId, TaskStatus | None] = {id_: None for id_ in doubtful if id_ not in records}
+        missing = await count_members(conn, gone)
+        unforeseen = await count_members(conn, {id_: record.status for id_, record in records.items()})
+    return Recounted(missing, unforeseen, last)
+
+
+async def look_after(conn: Connection, batch: OpenBatch, after: TaskId | None, limit: int) -> Recounted:
+    """Recount the next members of a batch; after the last one, see to the batch's own end."""
+    step = await recount_members(conn, batch.id, after, limit)
+    if step.after is not None:
+        return step
+    if batch.is_overdue and await complete_overdue(conn, batch.id):
+        step = replace(step, unforeseen=step.unforeseen + 1)
+    if batch.status is BatchStatus.OPEN and batch.is_expired:
+        step = replace(step, expired=await cancel_batch(conn, batch.id))
+    return step
+
+
+async def complete_overdue(conn: Connection, batch_id: BatchId) -> bool:
+    """Complete a sealed batch without pending members; False when it is not due any more."""
+    async with conn.transaction():
+        due = [counts for counts in (await lock_counts(conn, [batch_id])).values() if counts.is_due]
+        await write_counts(conn, due)
+    return bool(due)
+
+
+async def prune_batches(conn: Connection, request: PruneRequest, after: BatchId | None) -> Pruned:
+    """Look at the next batches and remove those that completed long enough ago.
+
+    One short transaction. A batch stays while any task of it does, a callback that has not ended included.
+    """
+    rows = await conn.fetch(
+        "prune_batches_scan",
+        age=request.age_seconds,
+        backend_alias=request.backend_alias,
+        after=None if after is None else wire_id(after),
+        limit=request.batch_size,
+    )
+    last = task_id(rows[-1][0]) if len(rows) == request.batch_size else None
+    doomed = {task_id(row[0]): json.loads(row[2]) for row in rows if row[1]}
+    busy = await _with_busy_callbacks(conn, doomed)
+    ids = [id_ for id_ in doomed if id_ not in busy]
+    if ids and not request.dry_run:
+        names = json.dumps(sorted(wire_id(id_) for id_ in ids))
+        async with conn.transaction():
+            for statement in ("delete_batches", "delete_batch_counts", "delete_batch_members"):
+                await conn.execute(statement, ids=names)
+    return Pruned(len(rows), len(ids), last)
+
+
+async def _with_busy_callbacks(conn: Connection, doomed: dict[BatchId, Sequence[dict[str, Any]]]) -> set[BatchId]:
+    tasks = {id_: batch for batch, callbacks in doomed.items() for id_ in callback_ids(callbacks)}
+    found = await get_tasks(conn, sorted(tasks)) if tasks else {}
+    return {tasks[id_] for id_, record in found.items() if not record.status.is_finished}

@@ -1,0 +1,178 @@
+"""Batches beside the moves of their members: adopted tasks, deleted rows, cancels, expiry, pruning."""
+
+from dataclasses import replace
+
+import pytest
+
+from oxpull_async.db.contract import Connection
+from oxpull_async.domain.batch import BatchId
+from oxpull_async.domain.errors import BatchDoesNotExist
+from oxpull_async.domain.record import TaskId, TaskStatus
+from oxpull_async.store import batch_care, batches
+from oxpull_async.store.batch_care import open_batches, recheck_members, recount_members
+from oxpull_async.store.batches import cancel_batch, seal
+from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_calls
+from oxpull_async.store.operate import PruneRequest, prune_step
+from oxpull_async.store.results import get_tasks
+from oxpull_async.store.settle import settle
+from tests.conformance.batched import (
+    BROKEN,
+    COMPLETE,
+    DONE,
+    FAILURE,
+    SEALED,
+    SUCCESS,
+    run,
+    sealed,
+    settlement,
+)
+from tests.conformance.conftest import Clock
+from tests.fixtures import batches as made
+from tests.fixtures import make, raw
+
+
+async def test_C5_a_holder_that_was_there_is_counted_in_both_batches(conn: Connection) -> None:
+    first, second = await made.opened(conn), await made.opened(conn)
+    for batch in (first, second):
+        await made.add_unique(conn, batch.id, make.unique_call(batch_id=batch.id))
+        await seal(conn, batch.id)
+    assert await recheck_members(conn, 10) == 1
+    assert await recheck_members(conn, 10) == 0
+    await run(conn, DONE)
+    for batch in (first, second):
+        assert await made.counts(conn, batch.id) == (1, 0, 1, 0, 0, COMPLETE)
+        assert await made.fired(conn, batch) == SUCCESS
+
+
+async def test_C5_a_holder_that_was_of_no_batch_is_counted_from_the_next_pass_on(conn: Connection) -> None:
+    batch, holder = await adopted(conn)
+    [task] = await make.claimed(conn, await make.worker(conn))
+    assert (task.id, task.batch_id) == (holder, None)
+    await recheck_members(conn, 10)
+    await settle(conn, [settlement(task, DONE)])
+    assert await made.counts(conn, batch) == (1, 0, 1, 0, 0, COMPLETE)
+
+
+async def test_C5_a_holder_that_ended_before_the_pass_is_counted_by_it(conn: Connection) -> None:
+    batch, _ = await adopted(conn)
+    await run(conn, BROKEN)
+    assert await made.counts(conn, batch) == (1, 1, 0, 0, 0, SEALED)
+    assert await prune(conn, TaskStatus.FAILED) == 0
+    await recheck_members(conn, 10)
+    assert await made.counts(conn, batch) == (1, 0, 0, 1, 0, COMPLETE)
+
+
+async def test_C5_a_holder_that_was_deleted_before_the_pass_is_unattributed(conn: Connection) -> None:
+    batch, holder = await adopted(conn)
+    await raw.delete(conn, holder)
+    await recheck_members(conn, 10)
+    assert await made.counts(conn, batch) == (1, 0, 0, 0, 1, COMPLETE)
+
+
+async def adopted(conn: Connection) -> tuple[BatchId, TaskId]:
+    """Seal a batch whose member is a pending task of no batch."""
+    call = make.unique_call()
+    await enqueue_calls(conn, EnqueueCalls({}, [call]))
+    batch = await made.opened(conn)
+    await made.add_unique(conn, batch.id, make.unique_call(batch_id=batch.id))
+    await seal(conn, batch.id)
+    return batch.id, call.task.id
+
+
+async def test_D2_a_row_deleted_by_hand_is_found_by_the_walk(conn: Connection) -> None:
+    batch, ids = await sealed(conn, 3)
+    await run(conn, DONE)
+    for id_ in ids[:2]:
+        await raw.delete(conn, id_)
+    found = await recount_members(conn, batch.id, None, 10)
+    assert (found.missing, found.unforeseen, found.after) == (2, 0, None)
+    assert await made.counts(conn, batch.id) == (3, 1, 0, 0, 2, SEALED)
+    await run(conn, DONE)
+    assert await made.counts(conn, batch.id) == (3, 0, 1, 0, 2, COMPLETE)
+
+
+async def test_a_move_that_nobody_counted_is_found_by_the_walk_in_steps(conn: Connection) -> None:
+    batch, ids = await sealed(conn, 3)
+    for id_ in ids:
+        await raw.change(conn, id_, "status = 'FAILED', due = NULL")
+    first = await recount_members(conn, batch.id, None, 2)
+    assert (first.missing, first.unforeseen, first.after) == (0, 2, ids[1])
+    last = await recount_members(conn, batch.id, first.after, 2)
+    assert (last.unforeseen, last.after) == (1, None)
+    assert await made.counts(conn, batch.id) == (3, 0, 0, 3, 0, COMPLETE)
+    assert await made.fired(conn, batch) == FAILURE
+
+
+async def test_a_batch_that_should_be_complete_is_found_and_completed_once(conn: Connection) -> None:
+    batch, _ = await sealed(conn)
+    await conn.run_script("UPDATE oxpull_batch_counts SET succeeded = 1")
+    [found] = await open_batches(conn, None, 10)
+    assert found.is_overdue
+    assert [await batch_care.complete_overdue(conn, batch.id) for _ in range(2)] == [True, False]
+    assert await open_batches(conn, None, 10) == []
+    assert await made.fired(conn, batch) == SUCCESS
+
+
+async def test_D5_a_cancelled_batch_is_sealed_and_fails_whatever_its_members_came_to(conn: Connection) -> None:
+    batch = await made.opened(conn)
+    await made.members(conn, batch.id, 1)
+    await run(conn, DONE)
+    assert await cancel_batch(conn, batch.id)
+    assert await made.counts(conn, batch.id) == (1, 0, 1, 0, 0, COMPLETE)
+    assert await made.fired(conn, batch) == FAILURE
+    assert not await cancel_batch(conn, batch.id)
+
+
+async def test_cancelling_a_batch_cancels_its_pending_members(conn: Connection) -> None:
+    batch, ids = await sealed(conn, 3)
+    [running] = await make.claimed(conn, await make.worker(conn), 1)
+    assert await cancel_batch(conn, batch.id)
+    records = await get_tasks(conn, ids)
+    assert [records[id_].status for id_ in ids] == ["RUNNING", "DISCARDED", "DISCARDED"]
+    assert records[running.id].cancel_requested
+    await settle(conn, [settlement(running, DONE)])
+    assert await made.counts(conn, batch.id) == (3, 0, 1, 0, 2, COMPLETE)
+
+
+async def test_D5_an_open_batch_expires(conn: Connection, clock: Clock) -> None:
+    batch = await made.opened(conn, expire_after=60)
+    clock.advance(59)
+    assert [one.is_expired for one in await open_batches(conn, None, 10)] == [False]
+    clock.advance(2)
+    [found] = await open_batches(conn, None, 10)
+    assert (found.id, found.name, found.is_expired) == (batch.id, "nightly", True)
+    assert abs(found.age - 61) < 10
+
+
+async def test_D2_prune_keeps_the_members_of_a_batch_that_is_not_complete(conn: Connection, clock: Clock) -> None:
+    batch, ids = await sealed(conn, 2)
+    await run(conn, DONE)
+    clock.advance(10)
+    assert await prune(conn, TaskStatus.SUCCESSFUL) == 0
+    await run(conn, DONE)
+    clock.advance(10)
+    assert await prune(conn, TaskStatus.SUCCESSFUL) == 2
+    assert await get_tasks(conn, ids) == {}
+    assert await made.counts(conn, batch.id) == (2, 0, 2, 0, 0, COMPLETE)
+
+
+async def test_a_batch_is_pruned_after_its_tasks_and_callbacks(conn: Connection, clock: Clock) -> None:
+    batch, _ = await sealed(conn)
+    await run(conn, DONE)
+    clock.advance(10)
+    request = PruneRequest(5, (TaskStatus.SUCCESSFUL,), 10, dry_run=False)
+    assert (await batch_care.prune_batches(conn, request, None)).removed == 0
+    await prune_step(conn, request, None)
+    assert (await batch_care.prune_batches(conn, request, None)).removed == 0, "its callbacks have not ended"
+    worker = await make.worker(conn)
+    for _ in range(2):
+        callback = await make.claimed_from(conn, worker, "callbacks")
+        await settle(conn, [settlement(callback, DONE)])
+    assert (await batch_care.prune_batches(conn, replace(request, dry_run=True), None)).removed == 1
+    assert (await batch_care.prune_batches(conn, request, None)).removed == 1
+    with pytest.raises(BatchDoesNotExist):
+        await batches.read_batch(conn, batch.id)
+
+
+async def prune(conn: Connection, status: TaskStatus) -> int:
+    return (await prune_step(conn, PruneRequest(5, (status,), 100, dry_run=False), None)).removed
