@@ -1,17 +1,18 @@
 """What operators ask of an Oxpull: change tasks, pause queues, count, prune, check health."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from oxpull_async.app.changes import CHUNK, Changes, checked_id
+from oxpull_async.app.changes import CHUNK, checked_id
+from oxpull_async.app.schedules import ScheduleOperations
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.durations import Duration, seconds
 from oxpull_async.domain.errors import TaskResultDoesNotExist, UsageError
 from oxpull_async.domain.explanation import Explanation
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.task import checked_queue
-from oxpull_async.store import clean, health, operate, queues
+from oxpull_async.store import clean, health, operate, queues, schedules
 from oxpull_async.store.explain import explain_task
 from oxpull_async.store.queues import QueueStats
 
@@ -45,7 +46,7 @@ class Health:
         return not self.problems
 
 
-class Operations(Changes):
+class Operations(ScheduleOperations):
     """The operator's half of Oxpull: each call joins the transaction open here, if one is."""
 
     async def pause(self, queue_name: str) -> bool:
@@ -74,7 +75,8 @@ class Operations(Changes):
             alias = self.settings.alias
             workers, backlog = await health.workers(conn, alias), await health.backlog(conn, alias)
             paused = await queues.paused_queues(conn, alias)
-            return Health(workers, backlog.oldest_due, backlog.orphans, paused, _problems(workers, backlog))
+            problems = [*_problems(workers, backlog), *_unserved(await schedules.overdue(conn, alias))]
+            return Health(workers, backlog.oldest_due, backlog.orphans, paused, problems)
 
         return await self.operate(look)
 
@@ -115,6 +117,7 @@ class Operations(Changes):
             after = step.after
             if after is None:
                 await self._clean(batch_size, dry_run=dry_run)
+                await self._prune_ticks(request.age_seconds, batch_size, dry_run=dry_run)
                 return report
 
     async def _clean(self, batch_size: int, *, dry_run: bool) -> None:
@@ -125,6 +128,14 @@ class Operations(Changes):
             key = step.after
         while not dry_run and await self.operate(lambda c: clean.clean_locks(c, batch_size)) == batch_size:
             pass
+
+    async def _prune_ticks(self, age_seconds: float, batch_size: int, *, dry_run: bool) -> None:
+        """Remove the notes of old ticks in steps of `batch_size`."""
+        while not dry_run and await self._prune_some_ticks(age_seconds, batch_size) == batch_size:
+            pass
+
+    async def _prune_some_ticks(self, age_seconds: float, batch_size: int) -> int:
+        return await self.operate(lambda c: schedules.prune_ticks(c, age_seconds, batch_size))
 
 
 def _prune_request(
@@ -137,6 +148,14 @@ def _prune_request(
     if type(batch_size) is not int or batch_size < 1:
         raise UsageError(f"batch_size={batch_size!r} must be a whole number of rows, at least 1")
     return operate.PruneRequest(seconds(older_than, name="older_than"), names, batch_size, dry_run)
+
+
+def _unserved(overdue: Mapping[str, float]) -> list[str]:
+    return [
+        f"the schedule {name!r} has been due for {due:.0f} s and no worker serves it: start one that declares it or "
+        "knows its task, or delete the schedule"
+        for name, due in overdue.items()
+    ]
 
 
 def _problems(workers: list[health.WorkerState], backlog: health.Backlog) -> list[str]:

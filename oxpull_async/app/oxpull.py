@@ -1,6 +1,6 @@
 """Oxpull: settings, database and tasks of one queue, put together."""
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Self, Unpack, overload
 
@@ -9,15 +9,18 @@ from oxpull_async.app.enqueuer import Enqueuer, return_decoder
 from oxpull_async.app.open_database import open_database
 from oxpull_async.app.operations import Operations, checked_id
 from oxpull_async.app.result import TaskResult
+from oxpull_async.app.schedules import scheduled_calls, settings_schedule
 from oxpull_async.app.task import Call, Task
 from oxpull_async.app.transactions import Neighbours, Transaction, joined_transaction, own_transaction
 from oxpull_async.app.wakeups import Wakeups
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.errors import InvalidTask, TaskResultDoesNotExist
 from oxpull_async.domain.record import TaskRecord
+from oxpull_async.domain.schedule import StoredSchedule
 from oxpull_async.domain.settings import Settings, SettingsKeywords
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store import results, schema
+from oxpull_async.store.enqueue_calls import EnqueueCalls
 
 
 class Oxpull(Declarations, Operations):
@@ -27,7 +30,7 @@ class Oxpull(Declarations, Operations):
     `queues` (names that are allowed; none given: any), `max_attempts`, `backoff`, `timeout` (defaults of its tasks),
     `max_payload_bytes`, `lease_seconds`, `pool_size`, `pooler` ("transaction" behind pgbouncer), `listen_url`, `alias`,
     `unique_tasks` (tasks or paths that are unique unless declared otherwise), `unique_ttl` (how long a unique key is
-    held at most).
+    held at most), `schedules` (a dict of names to dicts with a `task` and what `schedule` takes).
 
     Raises: UsageError or InvalidTask for a value out of range, TypeError for an unknown keyword.
     """
@@ -131,6 +134,15 @@ class Oxpull(Declarations, Operations):
         """
         return joined_transaction(self, connection)
 
+    def scheduled_calls(self, schedule: StoredSchedule, ticks: int) -> EnqueueCalls:
+        """Return the call of a schedule once for each tick; raises what an enqueue of it would."""
+        return scheduled_calls(self, schedule, ticks)
+
+    async def announce_scheduled(self, records: Sequence[TaskRecord]) -> None:
+        """Wake the workers of the queues of these tasks."""
+        for queue_name in sorted({record.queue_name for record in records}):
+            await self.announce(queue_name)
+
     def on_wake(self, callback: Callable[[str], None]) -> Callable[[], None]:
         """Call `callback` with the queue's name at every enqueue here; returns what ends that."""
         return self.wakeups.subscribe(callback)
@@ -152,4 +164,5 @@ def _assemble(ox: Oxpull, database: Database, settings: Settings) -> None:
     ox.wakeups = Wakeups(database)
     ox.enqueuer = Enqueuer(ox)
     ox.tasks = {}
+    ox.schedules = {name: settings_schedule(entry) for name, entry in settings.schedules.items()}
     ox.neighbours = Neighbours(database)

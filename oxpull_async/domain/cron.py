@@ -79,13 +79,15 @@ def parse_cron(text: object) -> Cron:
     Raises: UsageError naming the part that is wrong, also for an expression that no day matches.
     """
     if not isinstance(text, str) or len(text) > MAX_CRON:
-        raise UsageError(f"cron={text!r:.80} must be text of at most {MAX_CRON} characters, like '*/15 8-17 * * mon-fri'")
+        raise UsageError(
+            f"cron={text!r:.80} must be text of at most {MAX_CRON} characters, like '*/15 8-17 * * mon-fri'"
+        )
     lowered = text.strip().lower()
     parts = MACROS.get(lowered, lowered).split()
     if len(parts) != len(FIELDS):
         raise UsageError(
-            f"cron={text!r} has {len(parts)} fields: five are wanted (minute, hour, day of the month, month, day of the "
-            f"week), or one of {', '.join(MACROS)}"
+            f"cron={text!r} has {len(parts)} fields: five are wanted (minute, hour, day of the month, month, day of "
+            f"the week), or one of {', '.join(MACROS)}"
         )
     try:
         cron = Cron(" ".join(_field(field, part) for field, part in zip(FIELDS, parts, strict=True)))

@@ -51,6 +51,19 @@ class Ticking:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredSchedule:
+    """A schedule of code or settings, as far as workers look at it.
+
+    `by_path`: its task is known by name only, so a worker that does not find it leaves the schedule to others.
+    """
+
+    name: str
+    task_path: str
+    ticking: Ticking
+    by_path: bool
+
+
+@dataclass(frozen=True, slots=True)
 class NewSchedule:
     """A schedule that is about to be stored.
 
@@ -153,13 +166,19 @@ def _wanted(ticking: Ticking, newest_first: Sequence[datetime], now: datetime) -
     """Return those that are still to be enqueued, oldest first."""
     if ticking.catch_up == "all":
         oldest = now - timedelta(seconds=MAX_AGE_OF_ALL if ticking.max_age is None else ticking.max_age)
-        return tuple(reversed([tick for tick in newest_first[:MOST_TICKS] if tick >= oldest]))
+        most = 1 if ticking.overlap == "skip" else MOST_TICKS  # all but one would overlap with each other
+        return tuple(reversed([tick for tick in newest_first[:most] if tick >= oldest]))
     late = now - newest_first[0]
     if ticking.catch_up == "skip" and late > ON_TIME:
         return ()
     if ticking.max_age is not None and late > timedelta(seconds=ticking.max_age):
         return ()
     return (newest_first[0],)
+
+
+def upcoming_tick(schedule: StoredSchedule) -> datetime | None:
+    """Return the next tick that is not settled yet; None for a schedule that is paused or has ended."""
+    return None if schedule.paused else next_tick(schedule.ticking, schedule.reached, schedule.ends_at)
 
 
 def checked_ticking(given: ScheduleKeywords) -> Ticking:

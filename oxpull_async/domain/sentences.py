@@ -18,6 +18,8 @@ def sentence(event: events.Event) -> str:
             return _about_rows(event)
         case events.TaskStarted() | events.TaskSettled() | events.OutcomeIgnored() | events.AttemptFailed():
             return _about_task(event)
+        case events.ScheduleTicked() | events.ScheduleFailed():
+            return _about_schedule(event)
         case _:
             assert_never(event)
 
@@ -48,6 +50,14 @@ def _about_rows(
             return f"handed back {count} tasks: {why}"
         case events.TaskUnknown(task_path, reason):
             return f"{task_path} is left to other workers: {reason}"
+
+
+def _about_schedule(event: events.ScheduleTicked | events.ScheduleFailed) -> str:
+    if isinstance(event, events.ScheduleFailed):
+        return f"the schedule {event.name!r} could not enqueue: {event.error}"
+    why = ", since the task of the tick before has not ended" if event.overlapped else ""
+    late = f"; {event.skipped} ticks are too old" if event.skipped else ""
+    return f"the schedule {event.name!r} enqueued {event.enqueued} tasks for {len(event.ticks)} ticks{why}{late}"
 
 
 def _about_task(

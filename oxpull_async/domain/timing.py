@@ -117,7 +117,12 @@ class Timing:
 
 
 def checked_timing(
-    *, cron: object = None, every: object = None, phase: object = None, tz: object = "UTC", repeated_hour: object = "once"
+    *,
+    cron: object = None,
+    every: object = None,
+    phase: object = None,
+    tz: object = "UTC",
+    repeated_hour: object = "once",
 ) -> Timing:
     """Return when to tick; exactly one of `cron` and `every` (seconds or timedelta, at least 1 s) is given.
 
@@ -150,7 +155,9 @@ def checked_zone(tz: object) -> str:
             raise ValueError(name)  # noqa: TRY301 - what ZoneInfo itself raises for a malformed name
         _zone(name)
     except (ValueError, OSError, LookupError):
-        raise UsageError(f"tz={tz!r:.80} is no IANA time zone that is known here, like 'Europe/Paris' or 'UTC'") from None
+        raise UsageError(
+            f"tz={tz!r:.80} is no IANA time zone that is known here, like 'Europe/Paris' or 'UTC'"
+        ) from None
     return name
 
 

@@ -23,6 +23,7 @@ from oxpull_async.runtime.lease_thread import LeaseThread
 from oxpull_async.runtime.notifier import Notifier
 from oxpull_async.runtime.reaper import Reaper
 from oxpull_async.runtime.renewer import Renewer
+from oxpull_async.runtime.scheduler import Scheduler
 from oxpull_async.runtime.settler import Settler
 from oxpull_async.runtime.watchdog import Watchdog
 from oxpull_async.store.lease import WorkerCard
@@ -40,6 +41,7 @@ class Crew:
     dispatcher: Dispatcher
     notifier: Notifier
     reaper: Reaper
+    scheduler: Scheduler
     caretaker: Caretaker
     watchdog: Watchdog
     renewer: Renewer
@@ -60,7 +62,7 @@ def assemble(host: Host, plan: Plan, hub: Hub) -> Crew:
     renewer = Renewer(patient, _card(host, plan), lease, hub)
     crew = Crew(
         attempts, lease, settler, executor, claimer, dispatcher, Notifier(database, dispatcher.wake, hub),
-        Reaper(database, attempts, lease, hub), caretaker, watchdog, renewer,
+        Reaper(database, attempts, lease, hub), Scheduler(host, claimer.lookup, hub), caretaker, watchdog, renewer,
         LeaseThread(patient, renewer, caretaker, watchdog),
     )  # fmt: skip
     crew.settler.on_handed_over = crew.reaper.on_handed_over = partial(host.announce, "")

@@ -24,6 +24,8 @@ _LEVELS: dict[type, int] = {
     events.DatabaseDown: logging.WARNING,
     events.ListenerLost: logging.WARNING,
     events.TaskUnknown: logging.WARNING,
+    events.ScheduleTicked: logging.DEBUG,
+    events.ScheduleFailed: logging.WARNING,
 }
 
 

@@ -1,4 +1,4 @@
--- 0003: schedules and their ticks. A tick that a schedule's pause, age or overlap left out has no task.
+-- 0003: schedules and their ticks. A tick that came while the task of the one before had not ended may have no task.
 CREATE TABLE IF NOT EXISTS oxpull_schedule (
     id            :uuid_type NOT NULL PRIMARY KEY,
     backend_alias varchar(128) /*M! COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */ NOT NULL,

@@ -1,4 +1,4 @@
--- 0003: schedules and their ticks. A tick that a schedule's pause, age or overlap left out has no task.
+-- 0003: schedules and their ticks. A tick that came while the task of the one before had not ended may have no task.
 CREATE TABLE oxpull_schedule (
     id            :uuid_type PRIMARY KEY,
     backend_alias varchar(128) NOT NULL,
