@@ -4,6 +4,7 @@ cronsim searches; here is the grammar, which is checked whole before anything is
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -61,12 +62,12 @@ class Cron:
 
     expression: str
 
-    def after(self, label: datetime) -> datetime | None:
-        """Return the first match after a label, or None in the last years of the calendar."""
+    def after(self, label: datetime) -> Iterator[datetime]:
+        """List the matches after a label, in order, to the end of the calendar."""
         return _search(self.expression, label, reverse=False)
 
-    def before(self, label: datetime) -> datetime | None:
-        """Return the last match before a label."""
+    def before(self, label: datetime) -> Iterator[datetime]:
+        """List the matches before a label, the last one first."""
         return _search(self.expression, label, reverse=True)
 
 
@@ -91,7 +92,7 @@ def parse_cron(text: object) -> Cron:
         )
     try:
         cron = Cron(" ".join(_field(field, part) for field, part in zip(FIELDS, parts, strict=True)))
-        found = cron.after(_A_LEAP_YEARS_EVE)
+        found = next(cron.after(_A_LEAP_YEARS_EVE), None)
     except UsageError as wrong:
         raise UsageError(f"cron={text!r}: {wrong}") from None
     except CronSimError:
@@ -125,8 +126,8 @@ def _term(field: _Field, term: str) -> str:
     return f"{first}-{last}/{step}" if first != last else f"{first}"
 
 
-def _search(expression: str, label: datetime, *, reverse: bool) -> datetime | None:
+def _search(expression: str, label: datetime, *, reverse: bool) -> Iterator[datetime]:
     try:
-        return next(CronSim(expression, label, reverse=reverse), None)
-    except (OverflowError, ValueError):
-        return None
+        yield from CronSim(expression, label, reverse=reverse)
+    except (OverflowError, ValueError):  # beyond the calendar
+        return

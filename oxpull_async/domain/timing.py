@@ -5,6 +5,7 @@ first time, or at both where that was asked for.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
@@ -20,17 +21,16 @@ REPEATED_HOURS = ("once", "twice")
 MAX_ZONE = 64
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - a label of a wall clock
 _DAY = timedelta(days=1)
-_FEW = 10_000
 
 
 class Labels(Protocol):
     """Labels of a wall clock, as naive datetimes."""
 
-    def after(self, label: datetime) -> datetime | None:
-        """Return the first one after a label, or None at the end of the calendar."""
+    def after(self, label: datetime) -> Iterator[datetime]:
+        """List those after a label, in order, to the end of the calendar."""
 
-    def before(self, label: datetime) -> datetime | None:
-        """Return the last one before a label, or None at the calendar's beginning."""
+    def before(self, label: datetime) -> Iterator[datetime]:
+        """List those before a label, the last one first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +40,26 @@ class Interval:
     every: float
     phase: float
 
-    def after(self, label: datetime) -> datetime | None:
-        """Return the first label after another."""
-        return self._label(self._count(label) + 1, label, 1)
+    def after(self, label: datetime) -> Iterator[datetime]:
+        """List the labels after another, in order."""
+        step = timedelta(seconds=self.every)
+        return self._steps(self._last(label) + step, step)
 
-    def before(self, label: datetime) -> datetime | None:
-        """Return the last label before another."""
-        return self._label(self._count(label), label, -1)
+    def before(self, label: datetime) -> Iterator[datetime]:
+        """List the labels before another, the last one first."""
+        step, found = timedelta(seconds=self.every), self._last(label)
+        return self._steps(found - step if found == label else found, -step)
 
-    def _count(self, label: datetime) -> int:
-        first, step = _EPOCH + timedelta(seconds=self.phase), timedelta(seconds=self.every)
-        return (label - first) // step
+    def _last(self, label: datetime) -> datetime:
+        """Return the last label at another or before."""
+        first = _EPOCH + timedelta(seconds=self.phase)
+        return label - (label - first) % timedelta(seconds=self.every)
 
-    def _label(self, number: int, label: datetime, direction: int) -> datetime | None:
-        first, step = _EPOCH + timedelta(seconds=self.phase), timedelta(seconds=self.every)
-        try:
-            found = first + number * step
-            return found if found != label else found + direction * step
-        except OverflowError:
-            return None
+    @staticmethod
+    def _steps(label: datetime, step: timedelta) -> Iterator[datetime]:
+        while True:
+            yield label
+            label += step
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class Timing:
         """Return the first tick after an instant, or None at the end of the calendar."""
         zone, labels = _zone(self.tz), _labels(self)
         best: datetime | None = None
-        for label in _walk(labels.after, _shifted(moment, zone, min)):
+        for label in _listed(labels.after, _shifted(moment, zone, min)):
             if best is not None and label - _offset(best, zone, max) >= _naive(best):
                 break
             ticks = [tick for tick in self._ticks(label, zone) if tick > moment]
@@ -86,7 +87,7 @@ class Timing:
         """Return the last tick before an instant, or None at the calendar's beginning."""
         zone, labels = _zone(self.tz), _labels(self)
         best: datetime | None = None
-        for label in _walk(labels.before, _shifted(moment, zone, max)):
+        for label in _listed(labels.before, _shifted(moment, zone, max)):
             if best is not None and label - _offset(best, zone, min) <= _naive(best):
                 break
             ticks = [tick for tick in self._ticks(label, zone) if tick < moment]
@@ -170,12 +171,11 @@ def _labels(timing: Timing) -> Labels:
     return parse_cron(timing.cron) if timing.every is None else Interval(timing.every, timing.phase)
 
 
-def _walk(step: Callable[[datetime], datetime | None], label: datetime | None) -> Iterator[datetime]:
-    for _ in range(_FEW):
-        label = None if label is None else step(label)
-        if label is None:
-            return
-        yield label
+def _listed(labels: Callable[[datetime], Iterator[datetime]], label: datetime | None) -> Iterator[datetime]:
+    """List labels from one on, to the end of the calendar."""
+    if label is not None:
+        with suppress(OverflowError):
+            yield from labels(label)
 
 
 def _naive(moment: datetime) -> datetime:
