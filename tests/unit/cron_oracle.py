@@ -53,7 +53,9 @@ def changes(zone: str) -> list[datetime]:
     return [stretch.begins for stretch in stretches(zone)[1:] if FIRST <= stretch.begins < LAST]
 
 
-def ticks(expression: str, zone: str, *, twice: bool, since: datetime = FIRST, until: datetime = LAST) -> list[datetime]:
+def ticks(
+    expression: str, zone: str, *, twice: bool, since: datetime = FIRST, until: datetime = LAST
+) -> list[datetime]:
     """List the ticks from `since` on and before `until`, each once, in order."""
     known = stretches(zone)
     day, last = (since - timedelta(days=2)).date(), (until + timedelta(days=2)).date()
@@ -71,7 +73,11 @@ def _instants(label: datetime, known: tuple[Stretch, ...], *, twice: bool) -> li
     around = known[max(near - 1, 0) : near + 2]
     shown = [as_utc - stretch.offset for stretch in around if stretch.has(as_utc - stretch.offset)]
     if not shown:
-        before = [one for one, after in pairwise(around) if one.ends <= as_utc - one.offset and as_utc - after.offset < after.begins]
+        before = [
+            one
+            for one, after in pairwise(around)
+            if one.ends <= as_utc - one.offset and as_utc - after.offset < after.begins
+        ]
         return [as_utc - before[0].offset]
     return shown if twice else shown[:1]
 

@@ -99,11 +99,13 @@ def test_any_expression_ticks_as_the_oracle_says(expression: str, zone: str, twi
     st.integers(0, 6 * 365 * 24 * 60 * 60),
 )  # fmt: skip
 def test_intervals_step_forth_and_back_over_the_same_ticks(
-    every: int, phase: int, zone: str, twice: bool, second: int  # noqa: FBT001
+    every: int,
+    phase: int,
+    zone: str,
+    twice: bool,
+    second: int,  # noqa: FBT001
 ) -> None:
-    timing = checked_timing(
-        every=every, phase=phase % every, tz=zone, repeated_hour="twice" if twice else "once"
-    )
+    timing = checked_timing(every=every, phase=phase % every, tz=zone, repeated_hour="twice" if twice else "once")
     since = FIRST + timedelta(seconds=second)
     first = timing.after(since)
     assert first is not None
