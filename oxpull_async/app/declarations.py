@@ -4,9 +4,7 @@ import inspect
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
 
-from oxpull_async.app.schedules import declared_schedule
 from oxpull_async.app.task import (
-    Call,
     CallKeywords,
     CoroutineTask,
     Declare,
@@ -19,7 +17,6 @@ from oxpull_async.app.task import (
     declared_options,
 )
 from oxpull_async.domain.errors import InvalidTask
-from oxpull_async.domain.schedule import DeclaredSchedule, ScheduleKeywords
 from oxpull_async.domain.settings import Settings, refuse_unknown
 from oxpull_async.domain.task import checked_task_path
 
@@ -32,7 +29,6 @@ class Declarations:
 
     settings: Settings
     tasks: dict[str, Task[..., Any]]
-    schedules: dict[str, DeclaredSchedule]
 
     @overload
     def task[**P, R](  # type: ignore[overload-overlap] # a coroutine function is a callable too; the first match wins
@@ -64,23 +60,6 @@ class Declarations:
             return task
 
         return declare(*function) if function else declare
-
-    def schedule(
-        self, call: Call[Any], *, name: str | None = None, **keywords: Unpack[ScheduleKeywords]
-    ) -> DeclaredSchedule:
-        """Have a call enqueued at every tick of a cron expression or an interval, by whatever worker declares it too.
-
-        `name` is the task's path by default. Keywords: `cron` (five fields) or `every` (seconds or timedelta, at least
-        1 s; counted from 1970 and `phase`), `tz` (an IANA name, default UTC), `catch_up` ("latest", "skip" or "all"
-        of the ticks that nobody saw in time), `max_age` (seconds or timedelta; older ticks are not caught up),
-        `overlap` ("skip" while the task of the tick before has not ended), `repeated_hour` ("once" or "twice").
-
-        Raises: UsageError, InvalidTask or InvalidArguments for what is wrong, TypeError for an unknown keyword.
-        """
-        ox = cast("Oxpull", self)
-        declared = declared_schedule(ox, call, name, keywords)
-        self.schedules[declared.name] = declared
-        return declared
 
     def remote(self, path: str, **options: Unpack[CallKeywords]) -> Task[..., Any]:
         """Return a task known by its dotted path only, to be run by a worker that has its code."""

@@ -12,7 +12,7 @@ from oxpull_async.domain.errors import TaskResultDoesNotExist, UsageError
 from oxpull_async.domain.explanation import Explanation
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.task import checked_queue
-from oxpull_async.store import clean, health, operate, queues, schedules
+from oxpull_async.store import clean, health, operate, queues, ticks
 from oxpull_async.store.explain import explain_task
 from oxpull_async.store.queues import QueueStats
 
@@ -75,7 +75,7 @@ class Operations(ScheduleOperations):
             alias = self.settings.alias
             workers, backlog = await health.workers(conn, alias), await health.backlog(conn, alias)
             paused = await queues.paused_queues(conn, alias)
-            problems = [*_problems(workers, backlog), *_unserved(await schedules.overdue(conn, alias))]
+            problems = [*_problems(workers, backlog), *_unserved(await ticks.overdue(conn, alias))]
             return Health(workers, backlog.oldest_due, backlog.orphans, paused, problems)
 
         return await self.operate(look)
@@ -135,7 +135,7 @@ class Operations(ScheduleOperations):
             pass
 
     async def _prune_some_ticks(self, age_seconds: float, batch_size: int) -> int:
-        return await self.operate(lambda c: schedules.prune_ticks(c, age_seconds, batch_size))
+        return await self.operate(lambda c: ticks.prune_ticks(c, age_seconds, batch_size))
 
 
 def _prune_request(

@@ -1,6 +1,6 @@
 """Oxpull: settings, database and tasks of one queue, put together."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Self, Unpack, overload
 
@@ -9,21 +9,19 @@ from oxpull_async.app.enqueuer import Enqueuer, return_decoder
 from oxpull_async.app.open_database import open_database
 from oxpull_async.app.operations import Operations, checked_id
 from oxpull_async.app.result import TaskResult
-from oxpull_async.app.schedules import scheduled_calls, settings_schedule
+from oxpull_async.app.schedules import Scheduling, settings_schedule
 from oxpull_async.app.task import Call, Task
 from oxpull_async.app.transactions import Neighbours, Transaction, joined_transaction, own_transaction
 from oxpull_async.app.wakeups import Wakeups
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.errors import InvalidTask, TaskResultDoesNotExist
 from oxpull_async.domain.record import TaskRecord
-from oxpull_async.domain.schedule import StoredSchedule
 from oxpull_async.domain.settings import Settings, SettingsKeywords
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store import results, schema
-from oxpull_async.store.enqueue_calls import EnqueueCalls
 
 
-class Oxpull(Declarations, Operations):
+class Oxpull(Declarations, Scheduling, Operations):
     """A task queue in your database.
 
     `url` is postgresql://…, mysql://… or sqlite:///…, by default OXPULL_DATABASE_URL. Keywords:
@@ -133,15 +131,6 @@ class Oxpull(Declarations, Operations):
         Raises: TransactionNotOpen on an autocommitting connection, WrongDatabase on one to another database.
         """
         return joined_transaction(self, connection)
-
-    def scheduled_calls(self, schedule: StoredSchedule, ticks: int) -> EnqueueCalls:
-        """Return the call of a schedule once for each tick; raises what an enqueue of it would."""
-        return scheduled_calls(self, schedule, ticks)
-
-    async def announce_scheduled(self, records: Sequence[TaskRecord]) -> None:
-        """Wake the workers of the queues of these tasks."""
-        for queue_name in sorted({record.queue_name for record in records}):
-            await self.announce(queue_name)
 
     def on_wake(self, callback: Callable[[str], None]) -> Callable[[], None]:
         """Call `callback` with the queue's name at every enqueue here; returns what ends that."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 import uuid_utils
 
 from oxpull_async.app.changes import ANY_QUEUE, Changes
-from oxpull_async.app.task import Call
+from oxpull_async.app.task import Call, Task
 from oxpull_async.domain.errors import Conflict, InvalidTask, ScheduleDoesNotExist, ScheduleExists, UsageError
 from oxpull_async.domain.schedule import (
     DeclaredSchedule,
@@ -27,10 +27,13 @@ from oxpull_async.store import schedules
 from oxpull_async.store.enqueue_calls import EnqueueCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from oxpull_async.app.oxpull import Oxpull
     from oxpull_async.db.contract import Connection
+    from oxpull_async.domain.record import TaskRecord
+
+type TaskNamed = Callable[[str], Task[..., Any]]
 
 
 class NewScheduleKeywords(ScheduleKeywords, total=False):
@@ -62,8 +65,50 @@ class SettingsSchedule(DeclaredSchedule):
     entry: ScheduleEntry
 
 
+class Scheduling:
+    """The schedules that an Oxpull declares, as users write them and workers ask for them."""
+
+    schedules: dict[str, DeclaredSchedule]
+
+    def schedule(
+        self, call: Call[Any], *, name: str | None = None, **keywords: Unpack[ScheduleKeywords]
+    ) -> DeclaredSchedule:
+        """Have a call enqueued at every tick, by whatever worker declares the schedule too.
+
+        `name` is the task's path by default. Keywords: `cron` (five fields) or `every` (seconds or timedelta, at least
+        1 s; counted from 1970 and `phase`), `tz` (an IANA name, default UTC), `catch_up` ("latest", "skip" or "all"
+        of the ticks that nobody saw in time), `max_age` (seconds or timedelta; older ticks are not caught up),
+        `overlap` ("skip" while the task of the tick before has not ended), `repeated_hour` ("once" or "twice").
+
+        Raises: UsageError, InvalidTask or InvalidArguments for what is wrong, TypeError for an unknown keyword.
+        """
+        ox = cast("Oxpull", self)
+        declared = declared_schedule(ox, call, name, keywords)
+        self.schedules[declared.name] = declared
+        return declared
+
+    def scheduled_calls(self, schedule: StoredSchedule, ticks: int) -> EnqueueCalls:
+        """Return the call of a schedule once for each tick; raises what an enqueue of it would."""
+        ox = cast("Oxpull", self)
+        return scheduled_calls(ox, schedule, ticks, ox.task_named)
+
+    async def announce_scheduled(self, records: "Sequence[TaskRecord]") -> None:
+        """Wake the workers of the queues of these tasks."""
+        for queue_name in sorted({record.queue_name for record in records}):
+            await cast("Oxpull", self).announce(queue_name)
+
+
 class ScheduleOperations(Changes):
     """Stored schedules, and a look at all; each call joins the transaction open here, if one is."""
+
+    @property
+    def home(self) -> "Oxpull":
+        """The Oxpull whose schedules these are."""
+        return cast("Oxpull", self)
+
+    def task_named(self, path: str) -> Task[..., Any]:
+        """Return the task of a path; one that is not declared here is known by name only."""
+        return self.home.tasks.get(path) or self.home.remote(path)
 
     async def list_schedules(self) -> list[StoredSchedule]:
         """Return every schedule, declared or stored, in order of name.
@@ -79,14 +124,15 @@ class ScheduleOperations(Changes):
     async def create_schedule(
         self, name: str, call: Call[Any], **keywords: Unpack[NewScheduleKeywords]
     ) -> StoredSchedule:
-        """Store a schedule of a call; its first tick is the next one after `starts_at`, by default after now.
+        """Store a schedule of a call, whose first tick is the next one after `starts_at`.
 
-        Of the call its task's path, arguments, `queue_name` and `priority` are stored; whatever else `using` set is
-        refused. Other keywords are those of `Oxpull.schedule`, `paused`, and `ends_at`, the last instant of a tick.
+        That is now by default. Of the call its task's path, arguments, `queue_name` and `priority` are stored; whatever
+        else `using` set is refused. Other keywords are those of `schedule`, `paused`, and `ends_at`, the last instant of
+        a tick.
 
         Raises: ScheduleExists, and UsageError or TypeError for what is wrong.
         """
-        new = new_schedule(cast("Oxpull", self), name, call, keywords)
+        new = new_schedule(self, name, call, keywords)
         if not await self.operate(lambda c: schedules.store_schedule(c, new)):
             raise ScheduleExists(f"there is a schedule {name!r} already: choose another name, or change that one")
         await self.wake(ANY_QUEUE)
@@ -157,7 +203,7 @@ class ScheduleOperations(Changes):
     async def _updated(self, conn: "Connection", row: StoredSchedule, changes: ChangeKeywords) -> StoredSchedule:
         if row.declared:
             raise UsageError(f"the schedule {row.name!r} is declared in code or settings: change it there")
-        changed = changed_schedule(cast("Oxpull", self), row, changes)
+        changed = changed_schedule(self, row, changes)
         if changed.name != row.name and await schedules.list_schedules(conn, row.backend_alias, changed.name):
             raise ScheduleExists(f"there is a schedule {changed.name!r} already")
         begins = (changed.ticking.timing, changed.paused) != (row.ticking.timing, row.paused) or "starts_at" in changes
@@ -191,48 +237,50 @@ def settings_schedule(entry: ScheduleEntry) -> SettingsSchedule:
     return SettingsSchedule(entry.name, entry.task_path, entry.ticking, by_path=True, entry=entry)
 
 
-def scheduled_calls(ox: "Oxpull", schedule: StoredSchedule, ticks: int) -> EnqueueCalls:
+def scheduled_calls(ox: "Oxpull", schedule: StoredSchedule, ticks: int, task_named: TaskNamed) -> EnqueueCalls:
     """Return the call of a schedule once for each tick; raises what an enqueue of it would."""
     own = ox.schedules.get(schedule.name) if schedule.declared else None
     match own:
         case CodeSchedule(call=call):
             return ox.enqueuer.numbered_parts([call] * ticks)
         case SettingsSchedule(entry=entry):
-            call = _entry_call(ox, entry)
+            call = entry_call(entry, task_named)
         case _:
-            call = stored_call(ox, schedule)
+            call = stored_call(schedule, task_named)
     return ox.enqueuer.numbered_parts([call] * ticks)
 
 
-def stored_call(ox: "Oxpull", schedule: StoredSchedule) -> Call[Any]:
+def stored_call(schedule: StoredSchedule, task_named: TaskNamed) -> Call[Any]:
     """Return the call of a stored schedule, its arguments as the task's annotations have them."""
-    task = ox.tasks.get(schedule.task_path) or ox.remote(schedule.task_path)
+    task = task_named(schedule.task_path)
     args, kwargs = json.loads(schedule.args), json.loads(schedule.kwargs)
     if task.body is not None:
         args, kwargs = task.body.codec.decode(args, kwargs)
     return Call(_routed(task, schedule.queue_name, schedule.priority), tuple(args), dict(kwargs))
 
 
-def new_schedule(ox: "Oxpull", name: str, call: Call[Any], keywords: NewScheduleKeywords) -> NewSchedule:
+def new_schedule(
+    operations: ScheduleOperations, name: str, call: Call[Any], keywords: NewScheduleKeywords
+) -> NewSchedule:
     """Return a schedule that is to be stored, checked."""
     refuse_unknown("create_schedule()", keywords.keys(), NewScheduleKeywords.__annotations__)
-    if checked_name(name) in ox.schedules:
+    if checked_name(name) in operations.home.schedules:
         raise ScheduleExists(f"the schedule {name!r} is declared in code or settings: choose another name")
     ticking = {key: keywords[key] for key in ScheduleKeywords.__annotations__ if key in keywords}  # type: ignore[literal-required]
     return NewSchedule(
         id=str(uuid_utils.uuid7()),
-        backend_alias=ox.settings.alias,
+        backend_alias=operations.settings.alias,
         name=name,
         declared=False,
         ticking=checked_ticking(cast("ScheduleKeywords", ticking)),
         paused=bool(keywords.get("paused")),
         starts_at=checked_run_after(keywords.get("starts_at")),
         ends_at=checked_run_after(keywords.get("ends_at")),
-        **_stored_of(ox, call),
+        **_stored_of(operations, call),
     )
 
 
-def changed_schedule(ox: "Oxpull", row: StoredSchedule, changes: ChangeKeywords) -> StoredSchedule:
+def changed_schedule(operations: ScheduleOperations, row: StoredSchedule, changes: ChangeKeywords) -> StoredSchedule:
     """Return a stored schedule with changes in place, checked."""
     said = {key: changes[key] for key in ScheduleKeywords.__annotations__ if key in changes}  # type: ignore[literal-required]
     given: dict[str, Any] = {**_as_keywords(row.ticking), **said}
@@ -242,7 +290,7 @@ def changed_schedule(ox: "Oxpull", row: StoredSchedule, changes: ChangeKeywords)
         given |= {"every": None, "phase": None}
     changed = replace(row, ticking=checked_ticking(cast("ScheduleKeywords", given)))
     if "call" in changes:
-        changed = replace(changed, **_stored_of(ox, changes["call"]))
+        changed = replace(changed, **_stored_of(operations, changes["call"]))
     if "name" in changes:
         changed = replace(changed, name=checked_name(changes["name"]))
     if "ends_at" in changes:
@@ -259,11 +307,10 @@ def _as_keywords(ticking: Ticking) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _stored_of(ox: "Oxpull", call: Call[Any]) -> dict[str, Any]:
+def _stored_of(operations: ScheduleOperations, call: Call[Any]) -> dict[str, Any]:
     """Return what a row keeps of a call; raises UsageError where that is not all of it."""
-    parts = _check_call(ox, call)
-    task = call.task
-    plain = ox.tasks.get(task.path) or ox.remote(task.path)
+    parts = _check_call(operations.home, call)
+    task, plain = call.task, operations.task_named(call.task.path)
     if _routed(plain, task.options.queue_name, task.options.priority).options != task.options:
         raise UsageError(f"a stored schedule of {task.path} keeps queue_name and priority only of what using() sets")
     [new] = [task for _, task in parts.tasks()]
@@ -285,8 +332,9 @@ def _check_call(ox: "Oxpull", call: Call[Any]) -> EnqueueCalls:
     return ox.enqueuer.parts(call)
 
 
-def _entry_call(ox: "Oxpull", entry: ScheduleEntry) -> Call[Any]:
-    task = ox.tasks.get(entry.task_path) or ox.remote(entry.task_path)
+def entry_call(entry: ScheduleEntry, task_named: TaskNamed) -> Call[Any]:
+    """Return the call of a schedule of the settings."""
+    task = task_named(entry.task_path)
     args, kwargs = list(entry.args), dict(entry.kwargs)
     if task.body is not None:
         decoded = task.body.codec.decode(args, kwargs)

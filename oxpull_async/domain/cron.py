@@ -1,4 +1,4 @@
-"""Cron expressions of five fields: what they may say, and the wall-clock minutes that they match.
+"""Cron expressions of five fields, and the minutes of a wall clock that they match.
 
 cronsim searches; here is the grammar, which is checked whole before anything is stored.
 """
@@ -73,9 +73,10 @@ class Cron:
 
 @lru_cache(maxsize=4096)
 def parse_cron(text: object) -> Cron:
-    """Read an expression: five fields of *, values, ranges, lists and steps, or @hourly and its like.
+    """Read an expression: five fields, or @hourly and its like.
 
-    Where neither day field is a plain *, either one suffices for a day.
+    A field is *, or a list of values, ranges and steps. Where neither day field is a plain *, either one suffices for a
+    day.
 
     Raises: UsageError naming the part that is wrong, also for an expression that no day matches.
     """

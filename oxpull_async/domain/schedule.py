@@ -1,4 +1,4 @@
-"""Schedules: what is to be enqueued when, and which of the ticks that have come are still to be.
+"""Schedules: what to enqueue when, and which of the ticks that have come still count.
 
 Pure: instants come from the database's clock, and rows become schedules here and nowhere else.
 """
@@ -130,7 +130,7 @@ class StoredSchedule:
 
 @dataclass(frozen=True, slots=True)
 class DueTicks:
-    """What a look at a schedule found: ticks to enqueue, up to where it is settled, and the next.
+    """What a look at a schedule found: ticks to enqueue, the last one that came, and the next.
 
     `skipped` counts those that are not enqueued any more; counting ends at a hundred.
     """
@@ -177,7 +177,7 @@ def _wanted(ticking: Ticking, newest_first: Sequence[datetime], now: datetime) -
 
 
 def upcoming_tick(schedule: StoredSchedule) -> datetime | None:
-    """Return the next tick that is not settled yet; None for a schedule that is paused or has ended."""
+    """Return the next tick that is not settled yet; None for one that is paused or has ended."""
     return None if schedule.paused else next_tick(schedule.ticking, schedule.reached, schedule.ends_at)
 
 

@@ -1,4 +1,4 @@
-"""When a schedule ticks: wall-clock labels of a cron expression or an interval, as instants of a zone.
+"""When a schedule ticks: labels of a wall clock as instants of a zone.
 
 A label that the clock skips in spring is as much later as the skip is long. One that comes twice in autumn ticks at its
 first time, or at both where that was asked for.
@@ -64,7 +64,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """When a schedule ticks, as it is stored: `cron`, or `every` and `phase` in seconds, in a zone."""
+    """When a schedule ticks: by `cron`, or by `every` and `phase` in seconds, in a zone."""
 
     cron: str | None = None
     every: float | None = None
@@ -125,7 +125,9 @@ def checked_timing(
     tz: object = "UTC",
     repeated_hour: object = "once",
 ) -> Timing:
-    """Return when to tick; exactly one of `cron` and `every` (seconds or timedelta, at least 1 s) is given.
+    """Return when to tick; exactly one of `cron` and `every` is given.
+
+    `every` and `phase` are seconds or timedelta.
 
     Raises: UsageError naming what is wrong.
     """

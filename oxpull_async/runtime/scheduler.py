@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -13,13 +13,14 @@ import uuid_utils
 
 from oxpull_async.domain.errors import DatabaseTrouble, DataRefused, LockTimeout, UniqueEnqueueRace, UsageError
 from oxpull_async.domain.events import DatabaseDown, ScheduleFailed, ScheduleTicked
+from oxpull_async.domain.record import TaskRecord
 from oxpull_async.domain.schedule import DeclaredSchedule, DueTicks, NewSchedule, StoredSchedule, due_ticks
 from oxpull_async.runtime.host import Host
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.lookup import Lookup
 from oxpull_async.runtime.pauses import Backoff
 from oxpull_async.runtime.repeat import repeat
-from oxpull_async.store import schedules
+from oxpull_async.store import schedules, ticks
 
 if TYPE_CHECKING:
     from oxpull_async.db.contract import Connection
@@ -51,6 +52,7 @@ class Passing:
     lookup: Lookup
     operate: Operate
     emit: Callable[[ScheduleTicked | ScheduleFailed], None]
+    announce: Callable[[Sequence[TaskRecord]], Awaitable[None]]
     declared: dict[str, DeclaredSchedule] = field(default_factory=dict)
     left_alone: dict[str, float] = field(default_factory=dict)
 
@@ -61,9 +63,7 @@ class Passing:
         """
         await self._declare()
         alias = self.host.settings.alias
-        upcoming = [
-            one for one in await self.operate(lambda conn: schedules.outlook(conn, alias)) if self._serves(one.id)
-        ]
+        upcoming = [one for one in await self.operate(lambda conn: ticks.outlook(conn, alias)) if self._serves(one.id)]
         wanted = {one.id: one for one in upcoming if one.is_due or one.is_ahead}
         if not wanted:
             return min((one.due_in for one in upcoming if one.due_in is not None), default=None)
@@ -109,12 +109,12 @@ class Passing:
 
     async def _fire(self, row: StoredSchedule, due: DueTicks) -> None:
         calls = self.host.scheduled_calls(row, len(due.ticks))
-        fired = await self.operate(lambda conn: schedules.fire(conn, row, due, calls))
+        fired = await self.operate(lambda conn: ticks.fire(conn, row, due, calls))
         if fired is None:
             return
         self.emit(ScheduleTicked(row.name, due.ticks, len(fired.records), due.skipped, fired.overlapped))
         if fired.records:
-            await self.host.announce_scheduled(fired.records)
+            await self.announce(fired.records)
 
     def _is_known(self, row: StoredSchedule) -> bool:
         """Whether this process has the declaration that the row has, or the task of a stored one."""
@@ -133,13 +133,13 @@ class Passing:
 
 
 class Scheduler:
-    """Looks at the schedules when the next one is due, and every few seconds whether there are new ones."""
+    """Looks at the schedules when the next one is due, and every few seconds for new ones."""
 
     def __init__(self, host: Host, lookup: Lookup, hub: Hub) -> None:
         self._host = host
         self._hub = hub
         self._wake = asyncio.Event()
-        self._passing = Passing(host, lookup, partial(repeat, host.database), hub.emit)
+        self._passing = Passing(host, lookup, partial(repeat, host.database), hub.emit, host.announce_scheduled)
         self._prune_at = time.monotonic() + _spread(PRUNE_EVERY)
 
     def wake(self, queue_name: str = "") -> None:
@@ -200,7 +200,7 @@ async def _read(ids: list[str], conn: "Connection") -> tuple[datetime, list[Stor
 
 
 async def _prune_some(conn: "Connection") -> int:
-    return await schedules.prune_ticks(conn, TICKS_KEPT, PRUNE_AT_ONCE)
+    return await ticks.prune_ticks(conn, TICKS_KEPT, PRUNE_AT_ONCE)
 
 
 def _spread(seconds: float) -> float:

@@ -82,11 +82,12 @@ def fields(low: int, high: int) -> st.SearchStrategy[str]:
     st.booleans(),
     st.integers(0, 6 * 365 * 24 * 60),
 )
-def test_any_expression_ticks_as_the_oracle_says(expression: str, zone: str, twice: bool, minute: int) -> None:  # noqa: FBT001
+def test_any_expression_ticks_as_the_oracle_says(expression: str, zone: str, twice: bool, minute: int) -> None:
     since = FIRST + timedelta(minutes=minute)
     until = since + timedelta(days=45)
     timing = checked_timing(cron=expression, tz=zone, repeated_hour="twice" if twice else "once")
-    found, tick = [], timing.after(since - timedelta(microseconds=1))
+    found: list[datetime] = []
+    tick = timing.after(since - timedelta(microseconds=1))
     while tick is not None and tick < until and len(found) < 30:
         found.append(tick)
         tick = timing.after(tick)
@@ -103,7 +104,7 @@ def test_intervals_step_forth_and_back_over_the_same_ticks(
     phase: int,
     zone: str,
     twice: bool,
-    second: int,  # noqa: FBT001
+    second: int,
 ) -> None:
     timing = checked_timing(every=every, phase=phase % every, tz=zone, repeated_hour="twice" if twice else "once")
     since = FIRST + timedelta(seconds=second)
@@ -143,7 +144,8 @@ def test_a_label_that_comes_twice_ticks_at_its_first_time_unless_both_were_asked
     [
         ("* * * *", "4 fields"), ("* * * * * *", "6 fields"), ("60 * * * *", "0 to 59"), ("* 24 * * *", "0 to 23"),
         ("* * 0 * *", "1 to 31"), ("* * * 13 *", "1 to 12"), ("* * * * 8", "0 to 7"), ("5-3 * * * *", "descends"),
-        ("*/0 * * * *", "step"), ("*/61 * * * *", "step"), ("0 0 30 2 *", "never match"), ("0 0 31 4,6 *", "never match"),
+        ("*/0 * * * *", "step"), ("*/61 * * * *", "step"), ("0 0 30 2 *", "never match"),
+        ("0 0 31 4,6 *", "never match"),
         ("0 0 L * *", "'l'"), ("0 0 ? * *", "neither"), ("0 0 * * 1#2", "neither"), ("@reboot", "1 fields"),
         ("", "0 fields"), (None, "text"), ("1,,2 * * * *", "neither"), ("-1 * * * *", "neither"),
         ("* * * feb-jan *", "descends"), ("* * * * lundi", "names of three letters"),
@@ -178,7 +180,7 @@ def test_names_and_macros_stand_for_numbers(text: str, same: str) -> None:
 )  # fmt: skip
 def test_a_timing_that_is_wrong_is_refused_with_what_is_wrong(wrong: dict[str, object], word: str) -> None:
     with pytest.raises(UsageError, match=word):
-        checked_timing(**wrong)  # type: ignore[arg-type]
+        checked_timing(**wrong)
 
 
 def test_the_calendar_has_an_end() -> None:
