@@ -15,7 +15,16 @@ from compat_sync.columns import StoredJSONField
 from compat_sync.managers import ReadQuerySet, TaskQuerySet, WorkerQuerySet, manager_of, refuse_write
 from oxpull_async.domain.record import TaskStatus
 
-__all__ = ["OxpullLock", "OxpullQueue", "OxpullTask", "OxpullUniqueKey", "OxpullWorker", "ReadModel"]
+__all__ = [
+    "OxpullLock",
+    "OxpullQueue",
+    "OxpullSchedule",
+    "OxpullTask",
+    "OxpullTick",
+    "OxpullUniqueKey",
+    "OxpullWorker",
+    "ReadModel",
+]
 
 type _Id = models.UUIDField[UUID, UUID]
 type _MaybeId = models.UUIDField[UUID | None, UUID | None]
@@ -25,6 +34,7 @@ type _Small = models.SmallIntegerField[int, int]
 type _MaybeSmall = models.SmallIntegerField[int | None, int | None]
 type _Whole = models.IntegerField[int, int]
 type _MaybeWhole = models.IntegerField[int | None, int | None]
+type _Real = models.FloatField[float, float]
 type _Big = models.BigIntegerField[int, int]
 type _Flag = models.BooleanField[bool, bool]
 type _MaybeReal = models.FloatField[float | None, float | None]
@@ -223,3 +233,78 @@ class OxpullQueue(ReadModel):
     def __str__(self) -> str:
         """Name the queue, and say whether it is paused."""
         return f"{self.queue_name} ({'paused' if self.paused else 'open'})"
+
+
+class OxpullSchedule(ReadModel):
+    """A schedule, stored or declared in code or settings; written through `compat_sync.schedules`."""
+
+    id: _Id = models.UUIDField(primary_key=True)
+    backend_alias: _Text = models.CharField(max_length=128)
+    name: _Text = models.CharField(max_length=128)
+    declared: _Flag = models.BooleanField()
+    cron: _MaybeText = models.CharField(max_length=128, null=True)  # noqa: DJ001 - the core's column
+    every: _MaybeReal = models.FloatField(null=True)
+    phase: _Real = models.FloatField()
+    tz: _Text = models.CharField("time zone", max_length=64)
+    repeated_hour: _Text = models.CharField(max_length=8)
+    catch_up: _Text = models.CharField(max_length=8)
+    max_age: _MaybeReal = models.FloatField(null=True)
+    overlap: _Text = models.CharField(max_length=8)
+    task_path: _Text = models.CharField("task", max_length=255)
+    args = StoredJSONField()
+    kwargs = StoredJSONField()
+    queue_name: _MaybeText = models.CharField("queue", max_length=128, null=True)  # noqa: DJ001 - the core's column
+    priority: _MaybeSmall = models.SmallIntegerField(null=True)
+    paused: _Flag = models.BooleanField()
+    starts_at: _Instant = models.DateTimeField()
+    ends_at: _MaybeInstant = models.DateTimeField(null=True)
+    last_tick_at: _MaybeInstant = models.DateTimeField("last tick", null=True)
+    next_at: _MaybeInstant = models.DateTimeField("next tick", null=True)
+    last_task_id: _MaybeId = models.UUIDField("last task", null=True)
+    version: _Big = models.BigIntegerField()
+    created_at: _Instant = models.DateTimeField()
+    changed_at: _Instant = models.DateTimeField()
+
+    objects = manager_of(ReadQuerySet["OxpullSchedule"])
+
+    class Meta:
+        """The table and its names."""
+
+        managed = False
+        db_table = "oxpull_schedule"
+        base_manager_name = "objects"
+        ordering = ("backend_alias", "name")
+        verbose_name = "schedule"
+        verbose_name_plural = "schedules"
+
+    def __str__(self) -> str:
+        """Name the schedule."""
+        return self.name
+
+
+class OxpullTick(ReadModel):
+    """A tick of a schedule that was settled, and the task that it led to."""
+
+    pk = models.CompositePrimaryKey("backend_alias", "name", "tick_at")
+    backend_alias: _Text = models.CharField(max_length=128)
+    name: _Text = models.CharField(max_length=128)
+    tick_at: _Instant = models.DateTimeField()
+    task_id: _MaybeId = models.UUIDField(null=True)
+    created_at: _Instant = models.DateTimeField()
+
+    objects = manager_of(ReadQuerySet["OxpullTick"])
+
+    class Meta:
+        """The table and its names."""
+
+        managed = False
+        db_table = "oxpull_tick"
+        base_manager_name = "objects"
+        default_permissions = ("view",)
+        ordering = ("backend_alias", "name", "tick_at")
+        verbose_name = "tick"
+        verbose_name_plural = "ticks"
+
+    def __str__(self) -> str:
+        """Name the schedule and the instant."""
+        return f"{self.name} {self.tick_at:%Y-%m-%d %H:%M:%S}"

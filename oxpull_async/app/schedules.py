@@ -126,9 +126,9 @@ class ScheduleOperations(Changes):
     ) -> StoredSchedule:
         """Store a schedule of a call, whose first tick is the next one after `starts_at`.
 
-        That is now by default. Of the call its task's path, arguments, `queue_name` and `priority` are stored; whatever
-        else `using` set is refused. Other keywords are those of `schedule`, `paused`, and `ends_at`, the last instant of
-        a tick.
+        That is now by default. Of the call its task's path, arguments, `queue_name` and `priority` are stored, and
+        whatever else `using` set is refused. Other keywords: those of `schedule`, `paused`, and `ends_at`, the last
+        instant of a tick.
 
         Raises: ScheduleExists, and UsageError or TypeError for what is wrong.
         """

@@ -38,17 +38,26 @@ def read_entries(
     """
     if not isinstance(entries, Mapping):
         raise UsageError(f"schedules={entries!r:.80} must be a dict of names to dicts")
-    return {checked_name(name): read_entry(name, entry, defaults, queues) for name, entry in entries.items()}
+    return {name: read_entry(name, entry, defaults, queues) for name, entry in entries.items()}
 
 
 def read_entry(
-    name: str, entry: object, defaults: ScheduleKeywords = NO_DEFAULTS, queues: frozenset[str] = frozenset()
+    name: object, entry: object, defaults: ScheduleKeywords = NO_DEFAULTS, queues: frozenset[str] = frozenset()
 ) -> ScheduleEntry:
     """Read one schedule; raises UsageError naming it for whatever is wrong."""
+    known = checked_name(name)
     try:
-        return _read(name, entry, defaults, queues)
+        return _read(known, entry, defaults, queues)
     except UsageError as wrong:
         raise UsageError(f"the schedule {name!r}: {wrong}") from None
+
+
+def checked_path(task: object) -> str:
+    """Return the dotted path of a task, given itself or by the path; raises UsageError for anything else."""
+    path = task if isinstance(task, str) else getattr(task, "path", None)
+    if not isinstance(path, str) or "." not in path or not all(part.isidentifier() for part in path.split(".")):
+        raise UsageError(f"task={task!r:.80} must be a dotted path, like 'shop.tasks.send_invoice'")
+    return checked_task_path(path)
 
 
 def _read(name: str, entry: object, defaults: ScheduleKeywords, queues: frozenset[str]) -> ScheduleEntry:
@@ -62,20 +71,13 @@ def _read(name: str, entry: object, defaults: ScheduleKeywords, queues: frozense
     queue, priority = entry.get("queue_name"), entry.get("priority")
     return ScheduleEntry(
         name=name,
-        task_path=_path(entry.get("task")),
+        task_path=checked_path(entry.get("task")),
         ticking=checked_ticking(cast("ScheduleKeywords", {**defaults, **said})),
         args=tuple(_json(entry.get("args", ()), "args", Sequence)),
         kwargs=MappingProxyType(_json(entry.get("kwargs", {}), "kwargs", Mapping)),
         queue_name=None if queue is None else checked_queue(queue, queues),
         priority=None if priority is None else checked_priority(priority),
     )
-
-
-def _path(task: object) -> str:
-    path = task if isinstance(task, str) else getattr(task, "path", None)
-    if not isinstance(path, str) or "." not in path or not all(part.isidentifier() for part in path.split(".")):
-        raise UsageError(f"task={task!r:.80} must be a dotted path, like 'shop.tasks.send_invoice'")
-    return checked_task_path(path)
 
 
 def _json(value: object, name: str, kind: type) -> Any:
