@@ -15,7 +15,15 @@ from django.test import override_settings
 from compat_sync import clock
 from compat_sync.connection import DjangoConnection
 from compat_sync.managers import ReadOnlyModel
-from compat_sync.models import OxpullLock, OxpullQueue, OxpullTask, OxpullUniqueKey, OxpullWorker
+from compat_sync.models import (
+    OxpullLock,
+    OxpullQueue,
+    OxpullSchedule,
+    OxpullTask,
+    OxpullTick,
+    OxpullUniqueKey,
+    OxpullWorker,
+)
 from compat_sync.shim import run_blocking
 from oxpull_async.domain.outcome import Succeeded
 from oxpull_async.domain.unique import Unique
@@ -24,7 +32,9 @@ from oxpull_async.store.settle import report_progress
 from tests.compat.described import our_tables
 from tests.fixtures import make, raw
 
-MODELS: tuple[type[models.Model], ...] = (OxpullTask, OxpullUniqueKey, OxpullLock, OxpullWorker, OxpullQueue)
+MODELS: tuple[type[models.Model], ...] = (
+    OxpullTask, OxpullUniqueKey, OxpullLock, OxpullWorker, OxpullQueue, OxpullSchedule, OxpullTick,
+)  # fmt: skip
 WITHOUT_MODEL = {"oxpull_meta", "oxpull_schema"}
 COLUMNS = {
     "postgresql": "SELECT column_name, data_type, character_maximum_length, is_nullable, ''"
