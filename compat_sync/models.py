@@ -236,7 +236,7 @@ class OxpullQueue(ReadModel):
 
 
 class OxpullSchedule(ReadModel):
-    """A schedule, stored or declared in code or settings; written through `compat_sync.schedules`."""
+    """A schedule, stored or declared; written through `compat_sync.schedules`."""
 
     id: _Id = models.UUIDField(primary_key=True)
     backend_alias: _Text = models.CharField(max_length=128)

@@ -1,4 +1,4 @@
-"""The tasks that stored schedules may start, by key: registered above their declaration, or in the settings."""
+"""The tasks that stored schedules may start: registered above `@task`, or in the settings."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ __all__ = ["ArgsForm", "ScheduleKind", "get", "kinds", "register", "schedulable"
 
 
 class ArgsForm(forms.Form):
-    """Fields that stand for the keyword arguments of a task; what they clean is what the task gets."""
+    """Fields for the keyword arguments of a task; what they clean is what the task gets."""
 
     def clean(self) -> dict[str, Any]:
         """Refuse arguments that no field stands for, and text fields given anything but text."""
@@ -73,7 +73,9 @@ def schedulable[T: Task[..., Any]](
 
 
 def kinds() -> Mapping[str, ScheduleKind]:
-    """Return every schedulable task by its key, those of the apps' `tasks` modules and of SCHEDULABLE_TASKS.
+    """Return every schedulable task by its key.
+
+    Those of the apps' `tasks` modules, and of SCHEDULABLE_TASKS.
 
     Raises: ImproperlyConfigured for a wrong entry of the settings.
     """

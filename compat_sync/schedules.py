@@ -1,6 +1,6 @@
-"""Stored schedules of a Django project: created, changed and deleted in whatever transaction is open.
+"""Stored schedules: created, changed and deleted in whatever transaction is open.
 
-The names of fields are those of django-ox; `timing`, `queue_name` and what else is new go beside them.
+The names of fields are those of django-ox; `tz`, `catch_up` and what else is new stand beside them.
 """
 
 from collections.abc import Generator, Iterable, Mapping
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from oxpull_async.app.schedules import ChangeKeywords, NewScheduleKeywords
 
 __all__ = [
+    "CRON",
+    "INTERVAL",
     "ScheduleFields",
     "create_schedule",
     "create_schedules",
@@ -127,8 +129,14 @@ def update_schedule(
     _permit(_kind_of(row.task_path), user)
     changes: dict[str, Any] = _keywords(fields)
     with _as_validation(), translated():
-        if any(name in fields for name in _CALL):
-            changes["call"] = _call(operations, {**fields_of(row), **fields}, user)
+        said: Mapping[str, Any] = cast("Mapping[str, Any]", fields)
+        known: Mapping[str, Any] = cast("Mapping[str, Any]", fields_of(row))
+        if any(said[name] != known[name] for name in _CALL if name in said):
+            if row.args:
+                raise ValidationError(
+                    {"arguments": "It has arguments without names, which can be changed in code only."}
+                )
+            changes["call"] = _call(operations, cast("ScheduleFields", {**known, **said}), user)
         if "name" in fields:
             changes["name"] = fields["name"]
         changed = run_blocking(operations.update_schedule(row.name, **cast("ChangeKeywords", changes)))
@@ -190,7 +198,10 @@ def _call(operations: BlockingOperations, fields: ScheduleFields, user: Any) -> 
     if kind is None:
         raise ValidationError({"task_key": f"{key!r} is no key of a schedulable task."})
     _permit(kind, user)
-    arguments = dict(fields.get("arguments") or {})
+    given: Any = fields.get("arguments") or {}
+    if not isinstance(given, Mapping):
+        raise ValidationError({"arguments": f"{given!r:.80} must be an object: the arguments by their names."})
+    arguments = dict(given)
     if kind.form is not None:
         form = kind.form(arguments)
         if not form.is_valid():

@@ -35,7 +35,7 @@ def named_problems(options: BackendOptions) -> Iterator[Problem]:
 
 
 def schedule_problems(options: BackendOptions) -> Iterator[Problem]:
-    """List the tasks of SCHEDULES and SCHEDULABLE_TASKS that lead to none, and forms that are none."""
+    """List the paths of SCHEDULES and SCHEDULABLE_TASKS that lead to no task or form."""
     settings = options.settings
     for name, entry in settings.schedules.items():
         if fault := _fault(entry.task_path):

@@ -1,4 +1,4 @@
-"""SCHEDULES and SCHEDULABLE_TASKS: what is enqueued when, and what stored schedules may start."""
+"""SCHEDULES and SCHEDULABLE_TASKS: what is enqueued when, and what stored rows may start."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,10 @@ _KEYS = ("task", "form", "permission")
 
 @dataclass(frozen=True, slots=True)
 class SchedulableEntry:
-    """A task that stored schedules may start; `form` is the path of an ArgsForm, `permission` is Django's."""
+    """A task that stored schedules may start.
+
+    `form` is the path of an ArgsForm, `permission` one of Django's.
+    """
 
     task_path: str
     form: str | None = None
@@ -59,7 +62,7 @@ def read_schedulable(key: str, given: object) -> Mapping[str, SchedulableEntry]:
 
 
 def checked_key(key: object) -> str:
-    """Return the key of a schedulable task; raises UsageError unless it is text of 1 to 128 characters."""
+    """Return the key of a schedulable task; raises UsageError for no text, or too long a one."""
     if not isinstance(key, str) or not key or len(key) > MAX_KEY:
         raise UsageError(f"SCHEDULABLE_TASKS: the key {key!r:.160} must be text of 1 to {MAX_KEY} characters")
     return key

@@ -1,4 +1,4 @@
-"""Enqueuing what schedules call on the test's own thread and in its transaction, as workers do."""
+"""Enqueuing what schedules call, on the test's own thread and in its transaction."""
 
 from collections.abc import Sequence
 

@@ -53,7 +53,7 @@ def read_entry(
 
 
 def checked_path(task: object) -> str:
-    """Return the dotted path of a task, given itself or by the path; raises UsageError for anything else."""
+    """Return the dotted path of a task, given itself or by it; raises UsageError."""
     path = task if isinstance(task, str) else getattr(task, "path", None)
     if not isinstance(path, str) or "." not in path or not all(part.isidentifier() for part in path.split(".")):
         raise UsageError(f"task={task!r:.80} must be a dotted path, like 'shop.tasks.send_invoice'")
