@@ -235,13 +235,14 @@ def test_a_partial_reverse_is_refused_and_undoes_nothing(empty: str) -> None:
 def test_sqlmigrate_prints_what_makes_and_what_drops_the_tables(empty: str) -> None:
     migrate(empty)
     whole = describe(empty)
-    making = printed("sqlmigrate", "compat_sync", "0001", database=empty)
+    making = [printed("sqlmigrate", "compat_sync", name, database=empty) for name in NAMES]
     dropping = printed("sqlmigrate", "compat_sync", "0001", database=empty, backwards=True)
     run_script(empty, dropping)
     assert our_tables(empty) == []
-    run_script(empty, making)
+    for script in making:
+        run_script(empty, script)
     assert describe(empty) == whole
-    assert applied(empty) == (1,)
+    assert applied(empty) == VERSIONS
 
 
 def test_nothing_is_made_or_dropped_where_the_routers_do_not_want_our_tables(empty: str) -> None:
