@@ -47,6 +47,14 @@ class TransactionNotOpen(core.TransactionNotOpen, UsageError):
     """The joined connection commits each statement by itself."""
 
 
+class ScheduleDoesNotExist(core.ScheduleDoesNotExist, UsageError):
+    """No stored schedule has this name."""
+
+
+class ScheduleExists(core.ScheduleExists, UsageError):
+    """Another schedule has this name."""
+
+
 class WrongDatabase(core.WrongDatabase, UsageError):
     """The joined connection belongs to another database."""
 

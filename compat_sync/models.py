@@ -6,22 +6,15 @@ since the core's statements keep leases, locks and unique keys in step with the 
 """
 
 from datetime import datetime
-from typing import Any, NoReturn
 from uuid import UUID
 
 from django.db import models
-from django.db.models.signals import pre_save
 
 from compat_sync.columns import StoredJSONField
 from compat_sync.exceptions import BatchDoesNotExist
-from compat_sync.managers import (
-    ReadQuerySet,
-    TaskQuerySet,
-    WorkerQuerySet,
-    manager_of,
-    refuse_fixture,
-    refuse_write,
-)
+from compat_sync.managers import ReadQuerySet, TaskQuerySet, WorkerQuerySet, manager_of
+from compat_sync.read_model import ReadModel
+from compat_sync.schedule_models import OxpullSchedule, OxpullTick
 from oxpull_async.domain.batch import BatchStatus
 from oxpull_async.domain.record import TaskStatus
 
@@ -31,7 +24,9 @@ __all__ = [
     "OxpullBatchMember",
     "OxpullLock",
     "OxpullQueue",
+    "OxpullSchedule",
     "OxpullTask",
+    "OxpullTick",
     "OxpullUniqueKey",
     "OxpullWorker",
     "ReadModel",
@@ -53,27 +48,6 @@ type _MaybeInstant = models.DateTimeField[datetime | None, datetime | None]
 
 BATCH_STATUSES = [(status.value, status.value.capitalize()) for status in BatchStatus]
 STATUSES = [(status.value, status.value.capitalize()) for status in TaskStatus]
-
-
-class ReadModel(models.Model):
-    """A row that only the core writes."""
-
-    class Meta:
-        """No table of its own."""
-
-        abstract = True
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        pre_save.connect(refuse_fixture, sender=cls)  # `loaddata` calls neither save() nor an overridden save_base()
-
-    def save(self, *_args: Any, **_kwargs: Any) -> NoReturn:
-        """Refuse: raise ReadOnlyModel."""
-        refuse_write(type(self), "save")
-
-    def delete(self, *_args: Any, **_kwargs: Any) -> NoReturn:
-        """Refuse: raise ReadOnlyModel."""
-        refuse_write(type(self), "delete")
 
 
 class OxpullTask(ReadModel):

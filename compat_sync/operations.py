@@ -4,6 +4,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.tasks import task_backends
@@ -11,9 +12,12 @@ from django.tasks import task_backends
 from compat_sync import clock
 from compat_sync.backend import OxpullBackend
 from compat_sync.connection import DjangoConnection
+from compat_sync.declared import declared_task
 from compat_sync.repeating import repeat_blocking
+from compat_sync.tasks import core_task
 from oxpull_async.app.operations import Health, Operations
 from oxpull_async.app.oxpull import Oxpull
+from oxpull_async.app.task import Task as CoreTask
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.explanation import Explanation
 from oxpull_async.domain.record import TaskId, TaskStatus
@@ -61,6 +65,18 @@ class _OnDjango(Operations):
         self.wakeups = ox.wakeups
         self._alias = database
         self._only_reads = only_reads
+        self._home = ox
+
+    @property
+    def home(self) -> Oxpull:
+        """The Oxpull of the alias."""
+        return self._home
+
+    def task_named(self, path: str) -> CoreTask[..., Any]:
+        """Return the core task of a Django task, or a task that is known by name only."""
+        found = declared_task(path)
+        setup = backend_of(self.settings.alias).setup
+        return self._home.task_named(path) if found is None else core_task(self._home, found, setup)
 
     async def operate[T](self, operation: Callable[[Connection], Awaitable[T]]) -> T:
         """Run a store operation on Django's connection.

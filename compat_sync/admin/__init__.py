@@ -1,11 +1,13 @@
-"""The pages of Django's admin: tasks, queues, workers, batches, unique keys, running locks.
+"""The pages of Django's admin: tasks, queues, schedules, workers, batches, keys, locks.
 
-Nothing here saves a row: pages read, and what changes tasks goes through `compat_sync.actions`.
+Nothing here saves a row: pages read, and what changes tasks goes through `compat_sync.actions`, schedules
+through `compat_sync.schedules`.
 """
 
 from compat_sync.admin.batches import BatchAdmin
 from compat_sync.admin.keys import LockAdmin, UniqueKeyAdmin
+from compat_sync.admin.schedules import ScheduleAdmin
 from compat_sync.admin.tasks import TaskAdmin
 from compat_sync.admin.workers import WorkerAdmin
 
-__all__ = ["BatchAdmin", "LockAdmin", "TaskAdmin", "UniqueKeyAdmin", "WorkerAdmin"]
+__all__ = ["BatchAdmin", "LockAdmin", "ScheduleAdmin", "TaskAdmin", "UniqueKeyAdmin", "WorkerAdmin"]

@@ -65,6 +65,10 @@ CATALOG: Mapping[str, Situation] = MappingProxyType(
             "Let db_for_write() and allow_migrate() give one answer for every model of compat_sync: a task and its "
             "locks commit together.",
         ),
+        "E102": Situation(
+            "An entry of `SCHEDULES` is wrong, or its task cannot be imported or is no task.",
+            "docs/schedules.md has what an entry takes; name the function below @task by its module.",
+        ),
         "E104": Situation(
             "`TASK_TIMEOUT`, a value of `TASK_TIMEOUTS` or `TASK_TIMEOUT_GRACE` is no duration above zero.",
             "Give seconds or a timedelta; None stands for no timeout, and is not for the grace.",
@@ -72,6 +76,14 @@ CATALOG: Mapping[str, Situation] = MappingProxyType(
         "E105": Situation(
             "`TASK_TIMEOUTS` names a queue that is not in `QUEUES`.",
             "Add the queue to QUEUES, or correct its name.",
+        ),
+        "E106": Situation(
+            "`SCHEDULE_SOURCE` names a source of schedules that is not known here.",
+            "Remove it: stored schedules are served without it. Others are stored with compat_sync.schedules.",
+        ),
+        "E107": Situation(
+            "An entry of `SCHEDULABLE_TASKS` is wrong, or its task or form cannot be imported or is none.",
+            "Write {'report': 'shop.tasks.report'}, or a dict of task, form (an ArgsForm) and permission.",
         ),
         "E110": Situation(
             "`LOCK_TIMEOUT` is less than a second, or `BACKOFF_INITIAL` or `BACKOFF_MAX` is no duration above zero.",
@@ -86,8 +98,7 @@ CATALOG: Mapping[str, Situation] = MappingProxyType(
             "Correct its name or remove it: a setting that is not known would be ignored without a word.",
         ),
         "E202": Situation(
-            "`OPTIONS` has a key of django-ox whose feature comes with a later release: `SCHEDULES`, "
-            "`SCHEDULE_SOURCE`, `SCHEDULABLE_TASKS`, `SCHEDULE_RECONCILE_INTERVAL`, `RATE_LIMITS`.",
+            "`OPTIONS` has a key of django-ox whose feature comes with a later release: `RATE_LIMITS`.",
             "Remove the key, or stay with what you have until the release that knows it.",
         ),
         "E203": Situation(
@@ -184,7 +195,7 @@ CATALOG: Mapping[str, Situation] = MappingProxyType(
         ),
         "I201": Situation(
             "`OPTIONS` has a key of django-ox that has no effect here: `WORKER_CLASS`, `WORKFLOWS`, "
-            "`RATE_REFRESH_INTERVAL`.",
+            "`RATE_REFRESH_INTERVAL`, `SCHEDULE_SOURCE`, `SCHEDULE_RECONCILE_INTERVAL`.",
             "Remove it when no older process reads these settings any more.",
         ),
     }

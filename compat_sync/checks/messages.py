@@ -15,7 +15,13 @@ from django.utils.module_loading import import_string
 
 from compat_sync.checks.catalog import Problem
 from compat_sync.checks.installation import database_problems, schema_problems, time_problems
-from compat_sync.checks.tasks import imported, named_problems, scheduled_problems, schedules_of
+from compat_sync.checks.tasks import (
+    imported,
+    named_problems,
+    schedule_problems,
+    scheduled_problems,
+    schedules_of,
+)
 from compat_sync.options import examine
 from compat_sync.placement import APP
 
@@ -39,7 +45,8 @@ def backend_messages(alias: str, params: Mapping[str, Any]) -> _Messages:
         found.append(Problem("E003", f"A backend was built for {alias!r}, which is not in TASKS."))
     else:
         options, in_settings = examine(alias, params)
-        found += [*in_settings, *named_problems(options), *scheduled_problems(options, schedules_of(params))]
+        found += [*in_settings, *named_problems(options), *schedule_problems(options)]
+        found += scheduled_problems(options, schedules_of(params))
     return [problem.message() for problem in found]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.forms import BaseForm
 from django.tasks import Task
 from django.utils.module_loading import import_string
 
@@ -10,7 +11,7 @@ from compat_sync.checks.catalog import Problem
 from compat_sync.options import BackendOptions
 from compat_sync.unique import is_registered
 
-__all__ = ["imported", "named_problems", "scheduled_problems", "schedules_of"]
+__all__ = ["imported", "named_problems", "schedule_problems", "scheduled_problems", "schedules_of"]
 
 
 def imported(path: str) -> object:
@@ -31,6 +32,18 @@ def named_problems(options: BackendOptions) -> Iterator[Problem]:
         for path in sorted(paths):
             if fault := _fault(path):
                 yield Problem(code, f"TASKS[{settings.alias!r}]: {key} names {path!r}, which {fault}.")
+
+
+def schedule_problems(options: BackendOptions) -> Iterator[Problem]:
+    """List the paths of SCHEDULES and SCHEDULABLE_TASKS that lead to no task or form."""
+    settings = options.settings
+    for name, entry in settings.schedules.items():
+        if fault := _fault(entry.task_path):
+            text = f"TASKS[{settings.alias!r}]: the schedule {name!r} names {entry.task_path!r}, which {fault}."
+            yield Problem("E102", text)
+    for key, kind in options.schedulable.items():
+        if fault := _fault(kind.task_path) or (None if kind.form is None else _form_fault(kind.form)):
+            yield Problem("E107", f"TASKS[{settings.alias!r}]: SCHEDULABLE_TASKS[{key!r}] {kind.task_path!r} {fault}.")
 
 
 def schedules_of(params: Mapping[str, Any]) -> dict[object, str]:
@@ -55,6 +68,14 @@ def _fault(path: str) -> str | None:
     if not isinstance(found, Task):
         return f"is no task but {found!r:.80}"
     return None if found.module_path == path else f"is the task {found.module_path!r}: name it by that path"
+
+
+def _form_fault(path: str) -> str | None:
+    found = imported(path)
+    if isinstance(found, Exception):
+        return f"has the form {path!r}, which cannot be imported: {type(found).__name__}: {found}"
+    is_form = isinstance(found, type) and issubclass(found, BaseForm)
+    return None if is_form else f"has the form {path!r}, which is no form but {found!r:.80}"
 
 
 def _is_unique(path: str, options: BackendOptions) -> bool:

@@ -9,11 +9,13 @@ from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
 
 from compat_sync.checks.catalog import Problem
-from compat_sync.options.keys import IDLE_KEYS, LATER_KEYS, OPTION_KEYS, meant
+from compat_sync.options.keys import IDLE_KEYS, LATER_KEYS, OPTION_KEYS, STORED_SOURCES, meant
 from compat_sync.options.readers import READERS, legacy_attempts, read_queues
+from compat_sync.options.schedules import SchedulableEntry, read_schedules
 from compat_sync.options.tasks import read_task_options
 from oxpull_async.domain.errors import UsageError
 from oxpull_async.domain.retry import Exponential
+from oxpull_async.domain.schedule_entry import ScheduleEntry
 from oxpull_async.domain.settings import USUAL_POOL_SIZE, Settings
 from oxpull_async.domain.task import DEFAULT_QUEUE
 
@@ -34,6 +36,7 @@ _KEYWORDS = {
     "UNIQUE_TTL": "unique_ttl",
     "MAX_PAYLOAD_BYTES": "max_payload_bytes",
 }
+_SCHEDULES, _SCHEDULABLE = "SCHEDULES", "SCHEDULABLE_TASKS"
 _OTHERS = ("TASK_TIMEOUT_GRACE", "POOL_SIZE", "POOLER", "LISTEN_URL")
 
 
@@ -42,7 +45,8 @@ class BackendOptions:
     """What an alias of TASKS says; durations are seconds.
 
     `queue_timeouts` has the queues with a timeout of their own (None: no limit), `timeout_grace` is how long a function
-    may outlast its timeout, `task_options` are the keywords of `@task` by the task's path.
+    may outlast its timeout, `task_options` are the keywords of `@task` by the task's path, `schedulable` the tasks that
+    stored schedules may start, by key.
     """
 
     settings: Settings
@@ -52,6 +56,7 @@ class BackendOptions:
     pool_size: int
     pooler: Literal["session", "transaction"]
     listen_url: str | None
+    schedulable: Mapping[str, SchedulableEntry] = MappingProxyType({})
 
 
 def read_options(alias: str, params: Mapping[str, Any]) -> BackendOptions:
@@ -114,12 +119,14 @@ class _Reading:
             others.get("POOL_SIZE", USUAL_POOL_SIZE),
             others.get("POOLER", SESSION),
             others.get("LISTEN_URL"),
+            self._values((_SCHEDULABLE,)).get(_SCHEDULABLE, {}),
         )
 
     def _settings(self) -> Settings:
         keywords = {_KEYWORDS[key]: value for key, value in self._values(_KEYWORDS).items()}
         settings = Settings.of(cast("SettingsKeywords", {**keywords, "queues": self._queues(), **self._backoff()}))
         self._look_at_attempts()
+        settings = replace(settings, schedules=self._schedules(settings.queues))
         try:
             return replace(settings, alias=Settings.of({"alias": self._alias}).alias)
         except UsageError as wrong:
@@ -134,7 +141,11 @@ class _Reading:
         return {}
 
     def _look_at(self, key: object) -> None:
-        if key in IDLE_KEYS:
+        if key == "SCHEDULE_SOURCE" and self._given[key] not in STORED_SOURCES:
+            self._note(
+                "E106", f"SCHEDULE_SOURCE={self._given[key]!r:.120} is no source of schedules that is known here"
+            )
+        elif key in IDLE_KEYS:
             self._note("I201", f"OPTIONS[{key!r}] has no effect: {IDLE_KEYS[str(key)]}")
         elif key in LATER_KEYS:
             self._note("E202", f"OPTIONS[{key!r}] needs {LATER_KEYS[str(key)]}, which come with a later release")
@@ -172,6 +183,12 @@ class _Reading:
         except UsageError as wrong:
             self._note("E204", str(wrong))
             return frozenset()
+
+    def _schedules(self, queues: frozenset[str]) -> Mapping[str, ScheduleEntry]:
+        entries, wrong = read_schedules(self._given.get(_SCHEDULES, {}), queues)
+        for sentence in wrong:
+            self._note("E102", sentence)
+        return entries
 
     def _look_at_attempts(self) -> None:
         given = self._given.get("MAX_ATTEMPTS")

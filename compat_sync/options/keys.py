@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from oxpull_async.domain.settings import USUAL_POOL_SIZE
 
-__all__ = ["IDLE_KEYS", "LATER_KEYS", "OPTION_KEYS", "OptionKey", "meant"]
+__all__ = ["IDLE_KEYS", "LATER_KEYS", "OPTION_KEYS", "STORED_SOURCES", "OptionKey", "meant"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,18 @@ OPTION_KEYS: tuple[OptionKey, ...] = (
         "Keywords of `@task` for Django 6.0, whose decorator takes none of ours.",
     ),
     OptionKey(
+        "SCHEDULES",
+        "dict of name to dict",
+        "{}",
+        "What is enqueued when: `task`, `cron` or `every`, and more; docs/schedules.md has the keys.",
+    ),
+    OptionKey(
+        "SCHEDULABLE_TASKS",
+        "dict of key to dotted path or dict",
+        "{}",
+        "The tasks that stored schedules may start: a path, or `task`, `form` and `permission`.",
+    ),
+    OptionKey(
         "MAX_PAYLOAD_BYTES", "bytes, at least 2", "1048576", "The most that arguments or a result may take as JSON."
     ),
     OptionKey("POOL_SIZE", "1 to 1000", str(USUAL_POOL_SIZE), "Native connections that each event loop may hold open."),
@@ -79,14 +91,15 @@ IDLE_KEYS: dict[str, str] = {
     "WORKER_CLASS": "there is one worker",
     "WORKFLOWS": "workflows need no switch",
     "RATE_REFRESH_INTERVAL": "every claim reads the limits",
+    "SCHEDULE_SOURCE": "every worker serves stored schedules",
+    "SCHEDULE_RECONCILE_INTERVAL": "workers look for changed schedules every few seconds",
 }
 """Keys of django-ox without an effect here, and why."""
 
+STORED_SOURCES = ("django_ox.stored.DatabaseScheduleSource", "compat_sync.schedules.DatabaseScheduleSource")
+"""What SCHEDULE_SOURCE may name: stored schedules, which are always served."""
+
 LATER_KEYS: dict[str, str] = {
-    "SCHEDULES": "schedules",
-    "SCHEDULE_SOURCE": "schedules",
-    "SCHEDULABLE_TASKS": "schedules",
-    "SCHEDULE_RECONCILE_INTERVAL": "schedules",
     "RATE_LIMITS": "rate limits",
 }
 """Keys of django-ox whose feature comes with a later release."""

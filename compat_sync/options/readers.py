@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from compat_sync.options.schedules import read_schedulable
 from oxpull_async.domain.durations import seconds
 from oxpull_async.domain.errors import UsageError
 from oxpull_async.domain.settings import Settings
@@ -139,5 +140,6 @@ READERS: Mapping[str, Reader] = {
     "POOL_SIZE": Reader("E205", _pool_size),
     "POOLER": Reader("E205", _pooler),
     "LISTEN_URL": Reader("E205", _listen_url),
+    "SCHEDULABLE_TASKS": Reader("E107", read_schedulable),
 }
 """The readers of all keys that stand alone; TASK_OPTIONS needs the unique ttl."""

@@ -11,6 +11,7 @@ from compat_sync.testing.captured import CapturedTasks, captured_tasks
 from compat_sync.testing.clearing import clear_tasks
 from compat_sync.testing.moved_clock import MovedClock, moved_clock
 from compat_sync.testing.running import arun_tasks, run_tasks
+from compat_sync.testing.ticking import run_schedules
 
 __all__ = [
     "CapturedTasks",
@@ -25,5 +26,6 @@ __all__ = [
     "captured_tasks",
     "clear_tasks",
     "moved_clock",
+    "run_schedules",
     "run_tasks",
 ]

@@ -1,28 +1,33 @@
 """What a worker of Django's tasks serves, and how any worker here finds them by name."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
-from django.tasks import task_backends
+from django.tasks import signals, task_backends
 
 from compat_sync.backend import OxpullBackend
 from compat_sync.declared import declared_task
 from compat_sync.django_types import AnyTask
 from compat_sync.options import BackendOptions
+from compat_sync.results import result_of
+from compat_sync.signals import asend_enqueued, is_wanted
 from compat_sync.tasks import core_task
 from compat_sync.worker.around import Around, Teller
 from oxpull_async import Oxpull
 from oxpull_async import Task as CoreTask
+from oxpull_async.app.schedules import scheduled_calls
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.errors import NotMigrated, SchemaTooNew
 from oxpull_async.domain.record import TaskRecord
+from oxpull_async.domain.schedule import DeclaredSchedule, StoredSchedule
 from oxpull_async.domain.settings import Settings
 from oxpull_async.runtime.host import Host, RunnableTask
 from oxpull_async.runtime.lookup import RESOLVERS
+from oxpull_async.store.enqueue_calls import EnqueueCalls
 
 __all__ = ["DjangoHost", "find_task", "installed_packages", "oxpull_backend", "register"]
 
@@ -60,6 +65,31 @@ class DjangoHost:
     def tasks(self) -> Mapping[str, RunnableTask]:
         """Nothing: tasks are found by their paths when a row names them."""
         return self.ox.tasks
+
+    @property
+    def schedules(self) -> Mapping[str, DeclaredSchedule]:
+        """The schedules of the alias's settings."""
+        return self.ox.schedules
+
+    def scheduled_calls(self, schedule: StoredSchedule, ticks: int) -> EnqueueCalls:
+        """Return the call of a schedule once for each tick, its task bound to this alias.
+
+        Raises: UsageError where its arguments or options do not fit the task.
+        """
+        return scheduled_calls(self.ox, schedule, ticks, self.task_named)
+
+    def task_named(self, path: str) -> CoreTask[..., Any]:
+        """Return the core task of a Django task, or a task that is known by name only."""
+        found = declared_task(path)
+        return self.ox.task_named(path) if found is None else core_task(self.ox, found, self.setup)
+
+    async def announce_scheduled(self, records: Sequence[TaskRecord]) -> None:
+        """Wake the workers of these tasks' queues, and tell receivers of `task_enqueued`."""
+        await self.ox.announce_scheduled(records)
+        if is_wanted(signals.task_enqueued):
+            backend = oxpull_backend(self.settings.alias)
+            sender = OxpullBackend if backend is None else type(backend)
+            await asend_enqueued(sender, [result_of(record, created=True) for record in records])
 
     async def check_schema(self) -> None:
         """Raise NotMigrated or SchemaTooNew unless the schema is this version's."""

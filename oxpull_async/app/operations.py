@@ -1,10 +1,11 @@
 """What operators ask of an Oxpull: change tasks, pause queues, count, prune, check health."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from oxpull_async.app.changes import CHUNK, Changes, checked_id
+from oxpull_async.app.changes import CHUNK, checked_id
+from oxpull_async.app.schedules import ScheduleOperations
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.batch import BatchStatus
 from oxpull_async.domain.durations import Duration, seconds
@@ -12,7 +13,7 @@ from oxpull_async.domain.errors import TaskResultDoesNotExist, UsageError
 from oxpull_async.domain.explanation import Explanation
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.task import checked_queue
-from oxpull_async.store import batch_care, clean, health, operate, queues
+from oxpull_async.store import batch_care, clean, health, operate, queues, ticks
 from oxpull_async.store.explain import explain_task
 from oxpull_async.store.queues import QueueStats
 
@@ -51,7 +52,7 @@ class Health:
         return not self.problems
 
 
-class Operations(Changes):
+class Operations(ScheduleOperations):
     """The operator's half of Oxpull: each call joins the transaction open here, if one is."""
 
     async def pause(self, queue_name: str) -> bool:
@@ -80,9 +81,11 @@ class Operations(Changes):
             alias = self.settings.alias
             workers, backlog = await health.workers(conn, alias), await health.backlog(conn, alias)
             paused = await queues.paused_queues(conn, alias)
-            problems = _problems(workers, backlog) + _open_too_long(
-                await batch_care.open_batches(conn, None, LOOKED_AT), alias
-            )
+            problems = [
+                *_problems(workers, backlog),
+                *_open_too_long(await batch_care.open_batches(conn, None, LOOKED_AT), alias),
+                *_unserved(await ticks.overdue(conn, alias)),
+            ]
             return Health(workers, backlog.oldest_due, backlog.orphans, paused, problems)
 
         return await self.operate(look)
@@ -124,6 +127,7 @@ class Operations(Changes):
             after = step.after
             if after is None:
                 await self._clean(batch_size, dry_run=dry_run)
+                await self._prune_ticks(request.age_seconds, batch_size, dry_run=dry_run)
                 return replace(report, batches=await self._prune_batches(request))
 
     async def _prune_batches(self, request: operate.PruneRequest) -> int:
@@ -144,6 +148,14 @@ class Operations(Changes):
         while not dry_run and await self.operate(lambda c: clean.clean_locks(c, batch_size)) == batch_size:
             pass
 
+    async def _prune_ticks(self, age_seconds: float, batch_size: int, *, dry_run: bool) -> None:
+        """Remove the notes of old ticks in steps of `batch_size`."""
+        while not dry_run and await self._prune_some_ticks(age_seconds, batch_size) == batch_size:
+            pass
+
+    async def _prune_some_ticks(self, age_seconds: float, batch_size: int) -> int:
+        return await self.operate(lambda c: ticks.prune_ticks(c, age_seconds, batch_size))
+
 
 def _prune_request(
     older_than: Duration, statuses: Sequence[str], batch_size: int, *, dry_run: bool
@@ -162,6 +174,14 @@ def _open_too_long(batches: list[batch_care.OpenBatch], alias: str) -> list[str]
         f"batch {batch.id} ({batch.name!r}) has been open for {batch.age / 3600:.0f} h: seal it, or cancel it"
         for batch in batches
         if batch.status is BatchStatus.OPEN and batch.age >= DAY and batch.backend_alias == alias
+    ]
+
+
+def _unserved(overdue: Mapping[str, float]) -> list[str]:
+    return [
+        f"the schedule {name!r} has been due for {due:.0f} s and no worker serves it: start one that declares it or "
+        "knows its task, or delete the schedule"
+        for name, due in overdue.items()
     ]
 
 

@@ -10,6 +10,7 @@ from oxpull_async.app.enqueuer import Enqueuer, return_decoder
 from oxpull_async.app.open_database import open_database
 from oxpull_async.app.operations import Operations, checked_id
 from oxpull_async.app.result import TaskResult
+from oxpull_async.app.schedules import Scheduling, settings_schedule
 from oxpull_async.app.task import Call, Task
 from oxpull_async.app.transactions import Neighbours, Transaction, joined_transaction, own_transaction
 from oxpull_async.app.wakeups import Wakeups
@@ -21,14 +22,14 @@ from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store import results, schema
 
 
-class Oxpull(Declarations, Batches, Operations):
+class Oxpull(Declarations, Scheduling, Batches, Operations):
     """A task queue in your database.
 
     `url` is postgresql://…, mysql://… or sqlite:///…, by default OXPULL_DATABASE_URL. Keywords:
     `queues` (names that are allowed; none given: any), `max_attempts`, `backoff`, `timeout` (defaults of its tasks),
     `max_payload_bytes`, `lease_seconds`, `pool_size`, `pooler` ("transaction" behind pgbouncer), `listen_url`, `alias`,
     `unique_tasks` (tasks or paths that are unique unless declared otherwise), `unique_ttl` (how long a unique key is
-    held at most).
+    held at most), `schedules` (a dict of names to dicts with a `task` and what `schedule` takes).
 
     Raises: UsageError or InvalidTask for a value out of range, TypeError for an unknown keyword.
     """
@@ -153,4 +154,5 @@ def _assemble(ox: Oxpull, database: Database, settings: Settings) -> None:
     ox.wakeups = Wakeups(database)
     ox.enqueuer = Enqueuer(ox)
     ox.tasks = {}
+    ox.schedules = {name: settings_schedule(entry) for name, entry in settings.schedules.items()}
     ox.neighbours = Neighbours(database)

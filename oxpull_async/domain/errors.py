@@ -32,6 +32,14 @@ class TaskResultDoesNotExist(UsageError):
     """No task has this id."""
 
 
+class ScheduleDoesNotExist(UsageError):
+    """No stored schedule has this name."""
+
+
+class ScheduleExists(UsageError):
+    """Another schedule has this name."""
+
+
 class WrongDatabase(UsageError):
     """The joined connection belongs to another database than this Oxpull."""
 

@@ -4,6 +4,7 @@ Logging, progress displays and tests subscribe to them.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from oxpull_async.domain.record import TaskId, WorkerId
 
@@ -140,6 +141,28 @@ class BatchesReconciled:
     unforeseen: int
 
 
+@dataclass(frozen=True, slots=True)
+class ScheduleTicked:
+    """Ticks of a schedule were settled: `enqueued` tasks were made for them.
+
+    `skipped` ticks had come too long ago; `overlapped` says that the task of the tick before has not ended.
+    """
+
+    name: str
+    ticks: tuple[datetime, ...]
+    enqueued: int
+    skipped: int
+    overlapped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleFailed:
+    """A schedule's tick could not be enqueued; it will be tried again in a minute."""
+
+    name: str
+    error: str
+
+
 type Event = (
     WorkerStarted
     | WorkerStopped
@@ -156,4 +179,6 @@ type Event = (
     | ListenerLost
     | TaskUnknown
     | BatchesReconciled
+    | ScheduleTicked
+    | ScheduleFailed
 )

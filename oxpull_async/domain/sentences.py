@@ -16,13 +16,10 @@ def sentence(event: events.Event) -> str:
             return f"wake-ups are lost, polling until they are back: {error}"
         case events.TasksClaimed() | events.TasksReaped() | events.TasksReleased() | events.TaskUnknown():
             return _about_rows(event)
-        case events.BatchesReconciled(batch_id, missing, unforeseen):
-            return (
-                f"batch {batch_id}: {missing} members had been deleted by hand, {unforeseen} had ended without being "
-                "counted"
-            )
         case events.TaskStarted() | events.TaskSettled() | events.OutcomeIgnored() | events.AttemptFailed():
             return _about_task(event)
+        case events.BatchesReconciled() | events.ScheduleTicked() | events.ScheduleFailed():
+            return _about_group(event)
         case _:
             assert_never(event)
 
@@ -59,6 +56,17 @@ def _about_rows(
             return f"handed back {counted(count, 'task')}: {why}"
         case events.TaskUnknown(task_path, reason):
             return f"{task_path} is left to other workers: {reason}"
+
+
+def _about_group(event: events.BatchesReconciled | events.ScheduleTicked | events.ScheduleFailed) -> str:
+    if isinstance(event, events.BatchesReconciled):
+        found = f"{event.missing} members had been deleted by hand, {event.unforeseen} had ended without being counted"
+        return f"batch {event.batch_id}: {found}"
+    if isinstance(event, events.ScheduleFailed):
+        return f"the schedule {event.name!r} could not enqueue: {event.error}"
+    why = ", since the task of the tick before has not ended" if event.overlapped else ""
+    late = f"; {event.skipped} ticks are too old" if event.skipped else ""
+    return f"the schedule {event.name!r} enqueued {event.enqueued} tasks for {len(event.ticks)} ticks{why}{late}"
 
 
 def _about_task(

@@ -1,13 +1,14 @@
 """The validated settings of an Oxpull."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Literal, Protocol, TypedDict
+from typing import Any, Literal, Protocol, TypedDict
 
 from oxpull_async.domain.durations import Duration, seconds
 from oxpull_async.domain.errors import UsageError
 from oxpull_async.domain.retry import Backoff, Exponential, RetryPolicy, checked_backoff
+from oxpull_async.domain.schedule_entry import ScheduleEntry, read_entries
 from oxpull_async.domain.task import (
     TaskOptions,
     checked_max_attempts,
@@ -43,6 +44,7 @@ class SettingsKeywords(TypedDict, total=False):
     alias: str
     unique_tasks: Collection[str | HasPath]
     unique_ttl: Duration | None
+    schedules: Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class Settings:
     alias: str
     unique_tasks: frozenset[str] = frozenset()
     unique_ttl: float | None = None
+    schedules: Mapping[str, ScheduleEntry] = field(default_factory=dict)
 
     @classmethod
     def of(cls, given: SettingsKeywords) -> "Settings":
@@ -78,7 +81,9 @@ class Settings:
             raise UsageError(f"max_payload_bytes={payload!r} must be a whole number of bytes, at least 2")
         unique = frozenset(_path(task) for task in _listed("unique_tasks", given.get("unique_tasks", ())))
         ttl = checked_ttl("unique_ttl", given.get("unique_ttl"))
-        return cls(_queues(given.get("queues", ())), _defaults(given), payload, lease, alias, unique, ttl)
+        queues = _queues(given.get("queues", ()))
+        entries = read_entries(given.get("schedules", {}), queues=queues)
+        return cls(queues, _defaults(given), payload, lease, alias, unique, ttl, entries)
 
 
 def refuse_unknown(where: str, given: Collection[str], known: Collection[str]) -> None:

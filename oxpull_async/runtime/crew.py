@@ -25,6 +25,7 @@ from oxpull_async.runtime.notifier import Notifier
 from oxpull_async.runtime.reaper import Reaper
 from oxpull_async.runtime.reconciler import Reconciler
 from oxpull_async.runtime.renewer import Renewer
+from oxpull_async.runtime.scheduler import Scheduler
 from oxpull_async.runtime.settler import Settler
 from oxpull_async.runtime.watchdog import Watchdog
 from oxpull_async.store.lease import WorkerCard
@@ -43,6 +44,7 @@ class Crew:
     notifier: Notifier
     reaper: Reaper
     reconciler: Reconciler
+    scheduler: Scheduler
     caretaker: Caretaker
     watchdog: Watchdog
     renewer: Renewer
@@ -63,7 +65,8 @@ def assemble(host: Host, plan: Plan, hub: Hub) -> Crew:
     renewer = Renewer(patient, _card(host, plan), lease, hub)
     crew = Crew(
         attempts, lease, settler, executor, claimer, dispatcher, Notifier(database, dispatcher.wake, hub),
-        Reaper(database, attempts, lease, hub), Reconciler(database, lease, hub), caretaker, watchdog, renewer,
+        Reaper(database, attempts, lease, hub), Reconciler(database, lease, hub), Scheduler(host, claimer.lookup, hub),
+        caretaker, watchdog, renewer,
         LeaseThread(patient, renewer, caretaker, watchdog),
     )  # fmt: skip
     announce = partial(host.announce, "")

@@ -1,12 +1,14 @@
 """What a worker needs of the Oxpull it serves."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.record import TaskRecord
+from oxpull_async.domain.schedule import DeclaredSchedule, StoredSchedule
 from oxpull_async.domain.settings import Settings
 from oxpull_async.domain.task import Body, TaskOptions
+from oxpull_async.store.enqueue_calls import EnqueueCalls
 
 
 class RunnableTask(Protocol):
@@ -39,6 +41,19 @@ class Host(Protocol):
     @property
     def tasks(self) -> Mapping[str, RunnableTask]:
         """The declared tasks by path; grows while modules are imported."""
+
+    @property
+    def schedules(self) -> Mapping[str, DeclaredSchedule]:
+        """The declared schedules by name; grows while modules are imported."""
+
+    def scheduled_calls(self, schedule: StoredSchedule, ticks: int) -> EnqueueCalls:
+        """Return the call of a schedule, whose task is known here, once for each tick.
+
+        Raises: UsageError where its arguments or options do not fit the task.
+        """
+
+    async def announce_scheduled(self, records: Sequence[TaskRecord]) -> None:
+        """Tell everybody concerned that ticks enqueued these tasks."""
 
     async def check_schema(self) -> None:
         """Raise NotMigrated or SchemaTooNew unless the schema is this version's."""

@@ -25,6 +25,8 @@ _LEVELS: dict[type, int] = {
     events.ListenerLost: logging.WARNING,
     events.TaskUnknown: logging.WARNING,
     events.BatchesReconciled: logging.WARNING,
+    events.ScheduleTicked: logging.DEBUG,
+    events.ScheduleFailed: logging.WARNING,
 }
 
 

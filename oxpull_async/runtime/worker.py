@@ -105,11 +105,12 @@ class Worker:
         ending = Ending(self._recycle, self._drain_timeout, exits=self._owns_process)
         recycler = Recycler(self._host.database, crew, ending, self.hub)
         await self._enter(crew)
-        unsubscribe = self._host.on_wake(crew.dispatcher.wake)
+        unsubscribe = [self._host.on_wake(wake) for wake in (crew.dispatcher.wake, crew.scheduler.wake)]
         try:
             await self._work(crew)
         finally:
-            unsubscribe()
+            for end in unsubscribe:
+                end()
             with anyio.CancelScope(shield=True):
                 await self._finish(crew, recycler)
         if self._failed is not None:
@@ -133,6 +134,11 @@ class Worker:
             services.start_soon(crew.reaper.run)
             services.start_soon(crew.reconciler.run)
             services.start_soon(crew.notifier.run)
+            if self._plan.burst:
+                with suppress(DatabaseTrouble):  # then a later worker enqueues what is due
+                    await crew.scheduler.look()
+            else:
+                services.start_soon(crew.scheduler.run)
             if self._max_rss is not None:
                 services.start_soon(watch_memory, self._max_rss, self._recycle)
             await self._dispatch(crew)

@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from oxpull_async import Oxpull
 from oxpull_async.cli import oxpull
 from oxpull_async.db.contract import Connection
+from oxpull_async.db.schema import migrations
 
 PATIENCE = 30.0
 TASKS = """
@@ -51,6 +52,9 @@ def overrun(path: str) -> None:
 async def fail() -> None:
     raise ValueError("no luck")
 """
+
+STEPS = [step.name for step in migrations("sqlite", "")]
+"""The names of the migrations, in order."""
 
 
 def run(*arguments: str) -> Result:

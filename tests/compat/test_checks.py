@@ -79,7 +79,6 @@ WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("E110", {"BACKOFF_MAX": -5}, {"BACKOFF_MAX": 5}),
     ("E111", {"MAX_ATTEMPTS": "x"}, {"MAX_ATTEMPTS": 5}),
     ("E201", {"MAX_ATEMPTS": 5}, {"MAX_ATTEMPTS": 5}),
-    ("E202", {"SCHEDULES": {}}, {}),
     ("E202", {"RATE_LIMITS": {}}, {}),
     ("E203", {"QUEUES": ["mail"]}, {}),
     ("E205", {"UNIQUE_TTL": 0}, {"UNIQUE_TTL": 60}),
@@ -171,15 +170,51 @@ def schedule(path: str) -> dict[str, Any]:
 
 def test_scheduling_a_unique_task_is_reported(on_sqlite: str) -> None:
     for options in (schedule(DECORATED), schedule(PLAIN) | {"UNIQUE_TASKS": [PLAIN]}):
-        assert codes({"default": entry(**options)}) == ["E202", "W001"]
+        assert codes({"default": entry(**options)}) == ["W001"]
     by_options = schedule(PLAIN) | {"TASK_OPTIONS": {PLAIN: {"unique": True}}}
-    assert codes({"default": entry(**by_options)}) == ["E202", "W001"]
+    assert codes({"default": entry(**by_options)}) == ["W001"]
 
 
 def test_scheduling_another_task_is_not_called_unique(on_sqlite: str) -> None:
     not_unique = schedule(DECORATED) | {"TASK_OPTIONS": {DECORATED: {"unique": False}}}
-    for options in (schedule(PLAIN), not_unique, {"SCHEDULES": "x"}, {"SCHEDULES": {"nightly": 5}}):
-        assert codes({"default": entry(**options)}) == ["E202"]
+    for options in (schedule(PLAIN), not_unique):
+        assert codes({"default": entry(**options)}) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "x", {"nightly": 5}, {"": {"task": PLAIN, "every": 5}}, {"db:1": {"task": PLAIN, "every": 5}},
+        {"nightly": {"task": PLAIN}}, {"nightly": {"task": PLAIN, "cron": "0 0 30 2 *"}},
+        {"nightly": {"task": PLAIN, "every": 5, "queue_name": "absent"}},
+        {"nightly": {"task": PLAIN, "every": 5, "x": 1}},
+        {"nightly": {"task": f"{TASKS_HERE}.absent", "every": 5}}, {"nightly": {"task": "os.path.join", "every": 5}},
+        {"nightly": {"task": PLAIN, "every": 5, "args": [object()]}},
+    ],
+)  # fmt: skip
+def test_a_wrong_schedule_is_reported(on_sqlite: str, wrong: Any) -> None:
+    assert codes({"default": entry(SCHEDULES=wrong)}) == ["E102"]
+    right = {"nightly": {"task": PLAIN, "every": 5, "phase": 1, "tz": "Asia/Tokyo", "catch_up": "all"}}
+    assert codes({"default": entry(SCHEDULES=right)}) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "x", {"report": 5}, {"": PLAIN}, {"report": {"task": PLAIN, "fields": 1}}, {"report": f"{TASKS_HERE}.absent"},
+        {"report": {"task": PLAIN, "form": f"{TASKS_HERE}.absent"}}, {"report": {"task": PLAIN, "form": PLAIN}},
+        {"report": {"task": PLAIN, "permission": 5}},
+    ],
+)  # fmt: skip
+def test_a_wrong_schedulable_task_is_reported(on_sqlite: str, wrong: Any) -> None:
+    assert codes({"default": entry(SCHEDULABLE_TASKS=wrong)}) == ["E107"]
+    right = {"report": PLAIN, "form": {"task": PLAIN, "form": "django.forms.Form", "permission": "shop.add_order"}}
+    assert codes({"default": entry(SCHEDULABLE_TASKS=right)}) == []
+
+
+def test_a_source_of_schedules_of_somebodys_own_is_reported(on_sqlite: str) -> None:
+    assert codes({"default": entry(SCHEDULE_SOURCE="shop.schedules.Source")}) == ["E106"]
+    assert codes({"default": entry(SCHEDULE_SOURCE="django_ox.stored.DatabaseScheduleSource")}) == ["I201"]
 
 
 class Split:

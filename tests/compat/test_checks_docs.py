@@ -52,5 +52,5 @@ def test_the_letter_of_an_id_is_its_level() -> None:
 
 def test_every_key_is_read_or_explained() -> None:
     known = [key.name for key in OPTION_KEYS]
-    assert sorted(known) == sorted([*READERS, "TASK_OPTIONS"])
+    assert sorted(known) == sorted([*READERS, "TASK_OPTIONS", "SCHEDULES"])
     assert {*known, *IDLE_KEYS, *LATER_KEYS} >= KEYS_OF_DJANGO_OX

@@ -239,7 +239,8 @@ def test_sqlmigrate_prints_what_makes_and_what_drops_the_tables(empty: str) -> N
     dropping = printed("sqlmigrate", "compat_sync", "0001", database=empty, backwards=True)
     run_script(empty, dropping)
     assert our_tables(empty) == []
-    run_script(empty, making)
+    for script in making:
+        run_script(empty, script)
     assert describe(empty) == whole
     assert applied(empty) == VERSIONS
 

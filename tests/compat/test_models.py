@@ -24,7 +24,9 @@ from compat_sync.models import (
     OxpullBatchMember,
     OxpullLock,
     OxpullQueue,
+    OxpullSchedule,
     OxpullTask,
+    OxpullTick,
     OxpullUniqueKey,
     OxpullWorker,
 )
@@ -38,7 +40,7 @@ from tests.fixtures import make, raw
 
 MODELS: tuple[type[models.Model], ...] = (
     OxpullTask, OxpullUniqueKey, OxpullLock, OxpullWorker, OxpullQueue, OxpullBatch, OxpullBatchCounts,
-    OxpullBatchMember,
+    OxpullBatchMember, OxpullSchedule, OxpullTick,
 )  # fmt: skip
 WITHOUT_MODEL = {"oxpull_meta", "oxpull_schema"}
 COLUMNS = {

@@ -97,14 +97,14 @@ def test_equal_settings_read_as_equal_options() -> None:
 
 
 def test_every_fault_is_named_at_once() -> None:
-    text = refusal(MAX_ATTEMPTS="x", LOCK_TIMEOUT=0, UNIQUE_TASKS="a.b", POOL_SIZE=0, NONSENSE=1, SCHEDULES={})
+    text = refusal(MAX_ATTEMPTS="x", LOCK_TIMEOUT=0, UNIQUE_TASKS="a.b", POOL_SIZE=0, NONSENSE=1, RATE_LIMITS={})
     for name in (
         "MAX_ATTEMPTS='x'",
         "LOCK_TIMEOUT=0",
         "UNIQUE_TASKS='a.b'",
         "POOL_SIZE=0",
         "'NONSENSE'",
-        "'SCHEDULES'",
+        "'RATE_LIMITS'",
     ):
         assert "TASKS['default']: " in text
         assert name in text
@@ -201,15 +201,13 @@ def test_a_key_like_none_is_refused_with_those_that_are_known() -> None:
     assert "MAX_ATTEMPTS" in problem.hint
 
 
-@pytest.mark.parametrize("key", ["WORKER_CLASS", "WORKFLOWS", "RATE_REFRESH_INTERVAL"])
+@pytest.mark.parametrize("key", ["WORKER_CLASS", "WORKFLOWS", "RATE_REFRESH_INTERVAL", "SCHEDULE_RECONCILE_INTERVAL"])
 def test_keys_of_django_ox_without_an_effect_are_accepted(key: str) -> None:
     read(**{key: "anything"})
     assert codes(**{key: "anything"}) == ["I201"]
 
 
-@pytest.mark.parametrize(
-    "key", ["SCHEDULES", "SCHEDULE_SOURCE", "SCHEDULABLE_TASKS", "SCHEDULE_RECONCILE_INTERVAL", "RATE_LIMITS"]
-)
+@pytest.mark.parametrize("key", ["RATE_LIMITS"])
 def test_keys_of_django_ox_that_come_later_are_refused(key: str) -> None:
     assert "later release" in refusal(**{key: {}})
 

@@ -21,6 +21,7 @@ from oxpull_async import store
 from oxpull_async.db.contract import Connection, Dialect, Scalar
 from oxpull_async.domain.outcome import Released, Succeeded
 from oxpull_async.domain.record import TaskStatus
+from oxpull_async.domain.schedule import DueTicks
 from oxpull_async.domain.unique import Unique
 from oxpull_async.store import (
     batch_care,
@@ -39,8 +40,10 @@ from oxpull_async.store import (
     overview,
     queues,
     results,
+    schedules,
     schema,
     settle,
+    ticks,
     unique,
     unique_isolation,
 )
@@ -49,6 +52,7 @@ from tests.conformance.restless import Restless
 from tests.conformance.wrapper import Wrapper
 from tests.fixtures import batches as made
 from tests.fixtures import make, raw
+from tests.fixtures import schedules as planned
 
 PAIRS = [
     pytest.param("django-postgres", "restless-asyncpg", id="postgres"),
@@ -103,6 +107,7 @@ async def tour(conn: Connection, uuid_type: str) -> None:
     await what_unique_tasks_do(conn)
     await what_running_locks_do(conn)
     await what_batches_do(conn)
+    await what_schedules_do(conn)
     await what_is_swept_up(conn)
 
 
@@ -195,6 +200,23 @@ async def what_batches_do(conn: Connection) -> None:
     request = operate.PruneRequest(0, ("DISCARDED",), 100, dry_run=False)
     await operate.prune_step(conn, request, None)
     await batch_care.prune_batches(conn, request, None)
+
+
+async def what_schedules_do(conn: Connection) -> None:
+    stored = await planned.stored(conn, "stored")
+    new = planned.new("declared", declared=True)
+    await schedules.declare(conn, new, None)
+    await schedules.get_schedules(conn, [stored.id])
+    await schedules.rewind(conn, stored)
+    await schedules.look_again(conn, await planned.read(conn, "stored"))
+    await ticks.outlook(conn, make.ALIAS)
+    await ticks.overdue(conn, make.ALIAS)
+    schedule = await planned.read(conn, "declared")
+    due = DueTicks((planned.START,), planned.START, None)
+    await ticks.fire(conn, schedule, due, enqueue_calls.EnqueueCalls({0: make.new_task()}, []))
+    await schedules.restart(conn, await planned.read(conn, "declared"))
+    await schedules.delete(conn, stored.id)
+    await ticks.prune_ticks(conn, 0, 10)
 
 
 async def what_is_swept_up(conn: Connection) -> None:

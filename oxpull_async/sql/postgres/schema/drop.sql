@@ -8,4 +8,6 @@ DROP TABLE IF EXISTS oxpull_task;
 DROP TABLE IF EXISTS oxpull_unique;
 DROP TABLE IF EXISTS oxpull_lock;
 DROP TABLE IF EXISTS oxpull_queue;
+DROP TABLE IF EXISTS oxpull_schedule;
+DROP TABLE IF EXISTS oxpull_tick;
 DROP TABLE IF EXISTS oxpull_meta;

@@ -1,0 +1,10 @@
+-- change_schedule: write a schedule anew where nobody has changed it meanwhile; matches one row, or none.
+UPDATE oxpull_schedule
+   SET name = :name, cron = :cron, every = :every, phase = :phase, tz = :tz,
+       repeated_hour = :repeated_hour, catch_up = :catch_up, max_age = :max_age,
+       overlap = :overlap, task_path = :task_path, args = :args, kwargs = :kwargs,
+       queue_name = :queue_name, priority = :priority, paused = :paused,
+       starts_at = :starts_at, ends_at = :ends_at,
+       last_tick_at = :last_tick_at, next_at = :next_at,
+       version = version + 1, changed_at = :now
+ WHERE id = :id AND version = :version
