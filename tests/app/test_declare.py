@@ -62,7 +62,7 @@ def test_F6_a_setting_of_a_later_version_is_a_type_error(name: str) -> None:
         ({"priority": True}, "priority=True must be a whole number"),
         ({"priority": 1.0}, "priority=1.0 must be a whole number"),
         ({"max_attempts": 0}, "max_attempts=0 must be a whole number from 1"),
-        ({"timeout": 0}, "timeout=0 would end every attempt at once: pass None"),
+        ({"timeout": 0}, "timeout=0 would end every attempt at once: pass math.inf"),
         ({"timeout": -1}, "timeout=-1 is out of range"),
         ({"timeout": 10**400}, "is out of range"),
         ({"timeout": "5"}, "timeout='5' is no duration: pass seconds"),
