@@ -13,7 +13,6 @@ from weakref import WeakKeyDictionary
 
 from django.db import Error, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.transaction import TransactionManagementError
 
 from compat_sync.connection_apart import LIMITS, beside
 from compat_sync.connection_errors import REFUSED_BY_DRIVER, Scene, meaning_of
@@ -191,8 +190,8 @@ def _translated(django: BaseDatabaseWrapper) -> Generator[BaseDatabaseWrapper]:
     connected, began = django.connection is not None, time.monotonic()
     try:
         yield django
-    except (OxpullError, TransactionManagementError):
-        raise  # translated already; and Django's own word for a block of the caller's that is broken
+    except OxpullError:
+        raise  # translated already
     except (Error, *REFUSED_BY_DRIVER) as error:
         meaning = meaning_of(error, _scene(django, connected=connected, waited=time.monotonic() - began))
         if isinstance(meaning, ConnectionLost):

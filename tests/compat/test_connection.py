@@ -139,11 +139,12 @@ def test_with_autocommit_off_a_block_of_the_core_is_a_savepoint(conn: DjangoConn
     assert count(conn.alias) == 1
 
 
-def test_a_broken_block_of_the_caller_is_named_by_djangos_own_error(conn: DjangoConnection) -> None:
+def test_a_broken_block_of_the_caller_is_trouble_and_names_djangos_own_error(conn: DjangoConnection) -> None:
     with transaction.atomic(using=conn.alias):
         transaction.set_rollback(True, using=conn.alias)
-        with pytest.raises(TransactionManagementError):
+        with pytest.raises(DatabaseTrouble) as broken:
             run_blocking(enqueue(conn, make.new_task()))
+        assert isinstance(broken.value.__cause__, TransactionManagementError)
     assert count(conn.alias) == 0
 
 

@@ -18,8 +18,8 @@ def test_an_enqueue_before_migrate_names_the_command_of_django(
 ) -> None:
     add_alias("unmigrated", make_database(kind))
     monkeypatch.setitem(current, "alias", "unmigrated")
-    with pytest.raises(NotMigrated, match=r"run `manage\.py migrate`"):
+    with pytest.raises(NotMigrated, match=r"run `manage\.py migrate --database unmigrated`"):
         shop.send_invoice.enqueue(1)
-    with pytest.raises(NotMigrated, match=r"run `manage\.py migrate`"):
+    with pytest.raises(NotMigrated, match=r"run `manage\.py migrate --database unmigrated`"):
         asyncio.run(shop.send_invoice.aenqueue(1))
     drop_alias("unmigrated")

@@ -93,7 +93,8 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
          ("transactions::test_dead_connections_do_not_hide_what_is_committed",)),
         ("Coroutines deduplicate with sync calls, on either path",
          ("requests::test_an_async_view_below_a_sync_server_deduplicates_on_django_s_connection",
-          "requests::test_an_async_view_deduplicates_against_what_sync_requests_enqueued")),
+          "requests::test_an_async_view_deduplicates_against_what_sync_requests_enqueued",
+          "requests::test_below_a_sync_only_middleware_an_async_view_is_in_the_transaction_of_its_thread")),
     ),
     "Signals": (
         ("task_enqueued is sent inside the transaction; on_commit defers",
