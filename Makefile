@@ -1,6 +1,6 @@
 # ARGS goes to the program: make test ARGS="tests/unit -x", make demo ARGS="--url postgresql://...".
 ARGS ?=
-JOBS ?= 2
+JOBS ?= 4
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help

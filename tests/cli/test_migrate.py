@@ -48,8 +48,8 @@ def test_the_printed_sql_does_by_hand_what_migrate_does(sqlite_url: str) -> None
 @pytest.mark.parametrize("kind", ["postgres", "mysql"])
 def test_the_printed_sql_is_that_of_the_servers_dialect(make_database: MakeDatabase, kind: str) -> None:
     url = make_database("postgres" if kind == "postgres" else "mysql")
-    migration, *_ = document("migrate", "--sql", "--url", url)["migrations"]
-    for statement in migration["statements"]:
+    steps = document("migrate", "--sql", "--url", url)["migrations"]
+    for statement in [statement for step in steps for statement in step["statements"]]:
         store(url, lambda conn, sql=statement: conn.run_script(sql))  # type: ignore[misc]
     assert run("migrate", "--check", "--url", url).exit_code == 0
 

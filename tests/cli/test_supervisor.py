@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -63,6 +64,7 @@ def test_a_second_signal_hands_back_at_once(url: str, tmp_path: Path) -> None:
     ids = enqueue(url, "shop.rest", str(tmp_path / "running"), 600.0, count=2)
     with program(tmp_path, url, "worker", "shop:ox", "--processes", "2") as parent:
         until(lambda: lines(tmp_path / "running") == 2, "the running tasks")
+        until(lambda: len(re.findall(r"worker \S+ started", parent.errors)) == 2, "both workers")
         parent.process.send_signal(signal.SIGINT)
         parent.says("stopping 2 processes")
         parent.process.send_signal(signal.SIGINT)

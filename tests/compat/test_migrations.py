@@ -235,7 +235,7 @@ def test_a_partial_reverse_is_refused_and_undoes_nothing(empty: str) -> None:
 def test_sqlmigrate_prints_what_makes_and_what_drops_the_tables(empty: str) -> None:
     migrate(empty)
     whole = describe(empty)
-    making = "".join(printed("sqlmigrate", "compat_sync", name, database=empty) for name in NAMES)
+    making = [printed("sqlmigrate", "compat_sync", name, database=empty) for name in NAMES]
     dropping = printed("sqlmigrate", "compat_sync", "0001", database=empty, backwards=True)
     run_script(empty, dropping)
     assert our_tables(empty) == []

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from oxpull_async.db.schema import migrations
 from oxpull_async.domain.errors import (
     ConnectionLost,
     DatabaseUnavailable,
@@ -95,7 +96,7 @@ async def test_processes_that_migrate_a_new_file_at_once_all_succeed(sqlite_url:
     ]
     answers = await asyncio.gather(*(process.communicate() for process in started))
     assert [process.returncode for process in started] == [0, 0, 0, 0]
-    assert sorted(int(output) for output, _ in answers) == [0, 0, 0, 1]
+    assert sum(int(output) for output, _ in answers) == len(migrations("sqlite", ""))
 
 
 def test_loops_that_come_and_go_leave_no_threads(sqlite_url: str) -> None:
