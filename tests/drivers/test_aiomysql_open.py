@@ -151,7 +151,7 @@ async def test_a_migration_can_be_run_again_after_a_crash_at_any_point(make_data
         for count in range(len(first.statements) + 1):
             for statement in first.statements[:count]:
                 await conn.run_script(statement)
-        assert await schema.migrate(conn, uuid_type) == migrations("mysql", uuid_type)
+        assert await schema.migrate(conn, uuid_type) == list(migrations("mysql", uuid_type))
         assert await schema.migrate(conn, uuid_type) == []
     await database.close()
 
