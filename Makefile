@@ -1,6 +1,6 @@
 # ARGS goes to the program: make test ARGS="tests/unit -x", make demo ARGS="--url postgresql://...".
 ARGS ?=
-JOBS ?= 4
+JOBS ?= 3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
