@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from oxpull_async import Oxpull
+from oxpull_async.db.contract import Connection
 from tests.cli.support import STEPS, ask, document, program, run, store
 from tests.fixtures.servers import MakeDatabase
 
@@ -49,8 +50,13 @@ def test_the_printed_sql_does_by_hand_what_migrate_does(sqlite_url: str) -> None
 def test_the_printed_sql_is_that_of_the_servers_dialect(make_database: MakeDatabase, kind: str) -> None:
     url = make_database("postgres" if kind == "postgres" else "mysql")
     steps = document("migrate", "--sql", "--url", url)["migrations"]
-    for statement in [statement for step in steps for statement in step["statements"]]:
-        store(url, lambda conn, sql=statement: conn.run_script(sql))  # type: ignore[misc]
+
+    async def run_all(conn: Connection) -> None:
+        for step in steps:
+            for statement in step["statements"]:
+                await conn.run_script(statement)
+
+    store(url, run_all)
     assert run("migrate", "--check", "--url", url).exit_code == 0
 
 
