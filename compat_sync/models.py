@@ -90,7 +90,9 @@ class OxpullTask(ReadModel):
     lock_key: _MaybeText = models.CharField(max_length=64, null=True)  # noqa: DJ001
     lock_limit: _MaybeWhole = models.IntegerField(null=True)
     lock_conflict: _MaybeText = models.CharField(max_length=8, null=True)  # noqa: DJ001
+    limit_keys: _MaybeText = models.CharField(max_length=255, null=True)  # noqa: DJ001
     batch_id: _MaybeId = models.UUIDField("batch", null=True)
+    workflow_id: _MaybeId = models.UUIDField("workflow", null=True)
 
     objects = manager_of(TaskQuerySet["OxpullTask"])
 

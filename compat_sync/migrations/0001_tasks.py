@@ -68,6 +68,7 @@ class Migration(migrations.Migration):
                 ("lock_key", models.CharField(max_length=64, null=True)),
                 ("lock_limit", models.IntegerField(null=True)),
                 ("lock_conflict", models.CharField(max_length=8, null=True)),
+                ("limit_keys", models.CharField(max_length=255, null=True)),
             ],
             options={
                 "verbose_name": "task",

@@ -22,7 +22,7 @@ from compat_sync.testing.savepoints import as_if_alone
 from compat_sync.threads import on_django
 from compat_sync.worker.host import DjangoHost, installed_packages, register
 from oxpull_async.db.contract import Connection
-from oxpull_async.domain.outcome import Failed, Lease, Outcome, Released, Settlement
+from oxpull_async.domain.outcome import Failed, Outcome, Released, Settlement
 from oxpull_async.domain.record import ClaimedTask
 from oxpull_async.domain.task import checked_queue
 from oxpull_async.runtime.attempts import Attempt, Attempts
@@ -198,8 +198,7 @@ class _Runner:
 
     def _hand_back(self, claimed: ClaimedTask) -> None:
         """Give back a task that cannot be run here, as a worker does."""
-        lease = Lease(claimed.id, claimed.epoch)
-        back = [Settlement(lease, Released(), claimed.rerun_key, claimed.lock_key, claimed.batch_id)]
+        back = [Settlement.of(claimed, Released())]
         self._do(lambda conn: settle(conn, back))
 
     def _settle(self, attempt: Attempt, outcome: Outcome) -> None:

@@ -23,11 +23,12 @@ class HeldTask:
     rerun_key: str | None = None
     lock_key: str | None = None
     batch_id: str | None = None
+    workflow_id: str | None = None
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> "HeldTask":
         """Read one row of the statement `held_tasks`."""
-        return cls(task_id(row[0]), row[1], bool(row[2]), row[3], row[4], row[5])
+        return cls(task_id(row[0]), row[1], bool(row[2]), *row[3:7])
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +46,14 @@ class ExpiredTask:
     rerun_key: str | None = None
     lock_key: str | None = None
     batch_id: str | None = None
+    workflow_id: str | None = None
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> "ExpiredTask":
         """Read one row of the statement `expired_tasks`."""
         return cls(
             task_id(row[0]), row[1], row[2], row[3], bool(row[4]), row[5], bool(row[6]), task_id(row[7]), row[8],
-            row[9], row[10],
+            row[9], row[10], row[11],
         )  # fmt: skip
 
 

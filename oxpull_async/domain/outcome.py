@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import assert_never
 
-from oxpull_async.domain.record import TaskId, TaskStatus, wire_id
+from oxpull_async.domain.record import ClaimedTask, TaskId, TaskStatus, wire_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,14 @@ class Settlement:
     """The running lock whose slot the attempt holds."""
     batch_id: str | None = None
     """The batch of the task, if it has one: its end is to be counted."""
+    workflow_id: str | None = None
+    """The workflow of the task, if it is a node: its end is to be followed."""
+
+    @classmethod
+    def of(cls, claimed: ClaimedTask, outcome: Outcome) -> "Settlement":
+        """Return the outcome of a claimed task, with all that hangs on it."""
+        lease = Lease(claimed.id, claimed.epoch)
+        return cls(lease, outcome, claimed.rerun_key, claimed.lock_key, claimed.batch_id, claimed.workflow_id)
 
     def columns(self) -> dict[str, object]:
         """Return the values of the statement `settle`, ready for JSON."""

@@ -71,6 +71,10 @@ class NewTask:
     lock_conflict: str | None = None
     batch_id: str | None = None
     """The batch that the task is made in, or whose callback it is."""
+    workflow_id: str | None = None
+    """The workflow of which the task is a node."""
+    limit_keys: str | None = None
+    """The keys under which rate limits count it; None where no limit is known to cover it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,8 @@ class ClaimedTask:
     rerun_key: str | None = None
     lock_key: str | None = None
     batch_id: str | None = None
+    workflow_id: str | None = None
+    limit_keys: str | None = None
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> "ClaimedTask":
@@ -100,6 +106,7 @@ class ClaimedTask:
         return cls(
             task_id(row[0]), row[1], row[2], row[3], row[4], instant(row[5]), row[6], row[7], row[8], row[9], row[10],
             row[11], bool(row[12]), row[13], row[14], None if row[15] is None else task_id(row[15]),
+            None if row[16] is None else task_id(row[16]), row[17],
         )  # fmt: skip
 
 

@@ -79,8 +79,7 @@ class Attempt:
 
     def settlement(self, outcome: Outcome) -> Settlement:
         """Return what is to be written about it, with the keys on which other tasks hang."""
-        claimed = self.claimed
-        return Settlement(self.lease, outcome, claimed.rerun_key, claimed.lock_key, claimed.batch_id)
+        return Settlement.of(self.claimed, outcome)
 
     def run(self, record: TaskRecord | None) -> Run:
         """Return what the surroundings of its task see of it, once it has begun."""

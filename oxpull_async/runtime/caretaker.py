@@ -73,7 +73,14 @@ class Caretaker:
         lost = self._judge_unknown(rows)
         if lost:
             back = [
-                Settlement(Lease(row.task_id, row.epoch), Released(), row.rerun_key, row.lock_key, row.batch_id)
+                Settlement(
+                    Lease(row.task_id, row.epoch),
+                    Released(),
+                    row.rerun_key,
+                    row.lock_key,
+                    row.batch_id,
+                    row.workflow_id,
+                )
                 for row in lost
             ]
             await self._release(back, "no claim delivered them")

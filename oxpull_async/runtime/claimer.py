@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from oxpull_async.domain.capacity import Allowance, Load, allowance
 from oxpull_async.domain.events import TasksClaimed, TasksReleased, TaskUnknown
-from oxpull_async.domain.outcome import Lease, Released, Settlement
+from oxpull_async.domain.outcome import Released, Settlement
 from oxpull_async.domain.record import ClaimedTask, TaskId, TaskRecord, WorkerId
 from oxpull_async.runtime.attempts import Attempt, Attempts
 from oxpull_async.runtime.executor import Executor
@@ -187,8 +187,6 @@ class Claimer:
 
     async def _hand_back(self, rows: Sequence[ClaimedTask], why: str) -> None:
         """Give back rows that are not started here, at once."""
-        back = [
-            Settlement(Lease(row.id, row.epoch), Released(), row.rerun_key, row.lock_key, row.batch_id) for row in rows
-        ]
+        back = [Settlement.of(row, Released()) for row in rows]
         await repeat(self._host.database, lambda conn: settle(conn, back))
         self._hub.emit(TasksReleased(len(back), why))

@@ -91,6 +91,8 @@ def task_columns(task: NewTask) -> dict[str, Scalar]:
         "lock_limit": task.lock_limit,
         "lock_conflict": task.lock_conflict,
         "batch_id": None if task.batch_id is None else wire_id(task.batch_id),
+        "workflow_id": None if task.workflow_id is None else wire_id(task.workflow_id),
+        "limit_keys": task.limit_keys,
     }
 
 

@@ -31,7 +31,7 @@ async def run(conn: Connection, outcome: Outcome, limit: int = 1) -> list[Claime
 
 
 def settlement(task: ClaimedTask, outcome: Outcome) -> Settlement:
-    return Settlement(make.lease(task), outcome, task.rerun_key, task.lock_key, task.batch_id)
+    return Settlement.of(task, outcome)
 
 
 async def lose(conn: Connection) -> None:

@@ -2,7 +2,8 @@
 INSERT INTO oxpull_task (
     id, backend_alias, task_path, queue_name, priority, `rank`, status, due, waiting_for, args, kwargs, run_after,
     available_at, enqueued_at, attempts, max_attempts, epoch, begun, refunds, snoozes, timeout, worker_ids, errors,
-    cancel_requested, unique_key, reruns, lock_key, lock_limit, lock_conflict, batch_id)
+    cancel_requested, unique_key, reruns, lock_key, lock_limit, lock_conflict, batch_id,
+    workflow_id, limit_keys)
 SELECT
     n.id, n.backend_alias, n.task_path, n.queue_name, n.priority, 0 - n.priority,
     IF(n.waiting_for IS NULL, 'READY', 'WAITING'),
@@ -11,7 +12,7 @@ SELECT
     n.waiting_for, n.args, n.kwargs, COALESCE(:now + INTERVAL ROUND(n.delay * 1000000) MICROSECOND, n.run_after),
     COALESCE(:now + INTERVAL ROUND(n.delay * 1000000) MICROSECOND, n.run_after, :now), :now,
     0, n.max_attempts, 0, false, 0, 0, n.timeout, '[]', '[]', false, n.unique_key, n.reruns,
-    n.lock_key, n.lock_limit, n.lock_conflict, n.batch_id
+    n.lock_key, n.lock_limit, n.lock_conflict, n.batch_id, n.workflow_id, n.limit_keys
 FROM JSON_TABLE(:tasks, '$[*]' COLUMNS (
     id CHAR(32) CHARACTER SET utf8mb4 PATH '$.id' ERROR ON ERROR,
     backend_alias VARCHAR(128) CHARACTER SET utf8mb4 PATH '$.backend_alias' ERROR ON ERROR,
@@ -30,4 +31,6 @@ FROM JSON_TABLE(:tasks, '$[*]' COLUMNS (
     lock_key VARCHAR(64) CHARACTER SET utf8mb4 PATH '$.lock_key' ERROR ON ERROR,
     lock_limit INT PATH '$.lock_limit' ERROR ON ERROR,
     lock_conflict VARCHAR(8) CHARACTER SET utf8mb4 PATH '$.lock_conflict' ERROR ON ERROR,
-    batch_id CHAR(32) CHARACTER SET utf8mb4 PATH '$.batch_id' ERROR ON ERROR)) AS n
+    batch_id CHAR(32) CHARACTER SET utf8mb4 PATH '$.batch_id' ERROR ON ERROR,
+    workflow_id CHAR(32) CHARACTER SET utf8mb4 PATH '$.workflow_id' ERROR ON ERROR,
+    limit_keys VARCHAR(255) CHARACTER SET utf8mb4 PATH '$.limit_keys' ERROR ON ERROR)) AS n

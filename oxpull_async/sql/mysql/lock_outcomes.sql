@@ -1,7 +1,7 @@
 -- lock_outcomes: lock the rows whose outcomes count, in the order given; returns id, epoch and the status to come, and
 -- the unique key where a follow-up is to be looked at, and the batch.
 SELECT t.id, t.epoch, IF(t.cancel_requested AND o.status <> 'SUCCESSFUL', 'DISCARDED', o.status),
-       IF(t.reruns AND (o.status <> 'READY' OR t.cancel_requested), t.unique_key, NULL), t.batch_id
+       IF(t.reruns AND (o.status <> 'READY' OR t.cancel_requested), t.unique_key, NULL), t.batch_id, t.workflow_id
   FROM JSON_TABLE(:outcomes, '$[*]' COLUMNS (
             id CHAR(32) CHARACTER SET utf8mb4 PATH '$.id',
             epoch BIGINT PATH '$.epoch',

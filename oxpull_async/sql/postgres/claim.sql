@@ -24,4 +24,5 @@ UPDATE oxpull_task AS c
                 WHERE w.id = :worker_id::text::uuid AND NOT w.dead AND w.lease_expires_at > :now)
 RETURNING c.id::text, c.epoch, c.task_path, c.queue_name, c.priority, to_json(c.available_at) #>> '{}', c.args::text,
           c.kwargs::text, c.attempts, c.max_attempts, c.snoozes, c.timeout, c.begun,
-          CASE WHEN c.reruns THEN c.unique_key END, c.lock_key, c.batch_id::text
+          CASE WHEN c.reruns THEN c.unique_key END, c.lock_key, c.batch_id::text,
+          c.workflow_id::text, c.limit_keys

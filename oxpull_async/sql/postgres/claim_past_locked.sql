@@ -38,4 +38,5 @@ UPDATE oxpull_task AS c
                               WHERE h.lock_key = met.lock_key AND h.lock_key IS NOT NULL AND h.leased_by IS NOT NULL))
 RETURNING c.id::text, c.epoch, c.task_path, c.queue_name, c.priority, to_json(c.available_at) #>> '{}', c.args::text,
           c.kwargs::text, c.attempts, c.max_attempts, c.snoozes, c.timeout, c.begun,
-          CASE WHEN c.reruns THEN c.unique_key END, c.lock_key, c.batch_id::text
+          CASE WHEN c.reruns THEN c.unique_key END, c.lock_key, c.batch_id::text,
+          c.workflow_id::text, c.limit_keys

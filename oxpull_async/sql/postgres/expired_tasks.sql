@@ -7,7 +7,7 @@ WITH RECURSIVE holder(id) AS (
       FROM holder h WHERE h.id IS NOT NULL
 )
 SELECT t.id::text, t.epoch, t.attempts, t.max_attempts, t.begun, t.refunds, t.cancel_requested, t.leased_by::text,
-       CASE WHEN t.reruns THEN t.unique_key END, t.lock_key, t.batch_id::text
+       CASE WHEN t.reruns THEN t.unique_key END, t.lock_key, t.batch_id::text, t.workflow_id::text
   FROM holder h
  CROSS JOIN LATERAL (
     SELECT r.* FROM oxpull_task r

@@ -1,4 +1,5 @@
 -- held_tasks: the attempts running under a worker's id: id, epoch, whether a cancel is requested, and what hangs on them.
-SELECT id::text, epoch, cancel_requested, CASE WHEN reruns THEN unique_key END, lock_key, batch_id::text
+SELECT id::text, epoch, cancel_requested, CASE WHEN reruns THEN unique_key END, lock_key, batch_id::text,
+       workflow_id::text
   FROM oxpull_task
  WHERE leased_by = :worker_id::text::uuid AND status = 'RUNNING'

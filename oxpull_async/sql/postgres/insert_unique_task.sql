@@ -9,13 +9,15 @@ WITH taken AS (
 INSERT INTO oxpull_task (
     id, backend_alias, task_path, queue_name, priority, "rank", status, due, args, kwargs, run_after, available_at,
     enqueued_at, attempts, max_attempts, epoch, begun, refunds, snoozes, timeout, worker_ids, errors, cancel_requested,
-    unique_key, reruns, lock_key, lock_limit, lock_conflict, batch_id)
+    unique_key, reruns, lock_key, lock_limit, lock_conflict, batch_id,
+    workflow_id, limit_keys)
 SELECT
     :id::text::uuid, :backend_alias::text, :task_path::text, :queue_name::text, :priority::int, -:priority::int, 'READY',
     CASE WHEN n.run_after > :now THEN 0 ELSE 1 END,
     :args::text::jsonb, :kwargs::text::jsonb, n.run_after, COALESCE(n.run_after, :now),
     :now, 0, :max_attempts::int, 0, false, 0, 0, :timeout::float8, '[]', '[]', false, taken.unique_key,
-    :reruns::boolean, :lock_key::text, :lock_limit::int, :lock_conflict::text, :batch_id::text::uuid
+    :reruns::boolean, :lock_key::text, :lock_limit::int, :lock_conflict::text, :batch_id::text::uuid,
+    :workflow_id::text::uuid, :limit_keys::text
 FROM taken
 CROSS JOIN (VALUES (COALESCE(:now + make_interval(secs => :delay::float8),
                              :run_after::text::timestamp AT TIME ZONE 'UTC'))) AS n(run_after)

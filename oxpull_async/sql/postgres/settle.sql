@@ -28,4 +28,5 @@ UPDATE oxpull_task AS t
   FROM o, locked
  WHERE t.id = locked.id AND t.id = o.id AND t.epoch = o.epoch
    AND (t.status || '' = 'RUNNING' OR t.status || '' = 'LOST' AND o.status IN ('SUCCESSFUL', 'FAILED'))
-RETURNING t.id::text, o.epoch, t.status, CASE WHEN t.recheck = 1 THEN t.unique_key END, t.batch_id::text
+RETURNING t.id::text, o.epoch, t.status, CASE WHEN t.recheck = 1 THEN t.unique_key END, t.batch_id::text,
+          t.workflow_id::text

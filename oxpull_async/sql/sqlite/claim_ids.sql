@@ -8,4 +8,5 @@ UPDATE oxpull_task INDEXED BY sqlite_autoindex_oxpull_task_1
    AND EXISTS (SELECT 1 FROM oxpull_worker w
                 WHERE w.id = :worker_id AND NOT w.dead AND w.lease_expires_at > :now)
 RETURNING id, epoch, task_path, queue_name, priority, available_at, args, kwargs, attempts, max_attempts, snoozes,
-          timeout, begun, CASE WHEN reruns THEN unique_key END, lock_key, batch_id
+          timeout, begun, CASE WHEN reruns THEN unique_key END, lock_key, batch_id,
+          workflow_id, limit_keys

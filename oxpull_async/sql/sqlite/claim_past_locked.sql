@@ -40,4 +40,5 @@ UPDATE oxpull_task INDEXED BY sqlite_autoindex_oxpull_task_1
        WHERE met.lock_limit > (SELECT count(*) FROM oxpull_task AS h INDEXED BY oxpull_task_lock_running
                               WHERE h.lock_key = met.lock_key AND h.leased_by IS NOT NULL))
 RETURNING id, epoch, task_path, queue_name, priority, available_at, args, kwargs, attempts, max_attempts, snoozes,
-          timeout, begun, CASE WHEN reruns THEN unique_key END, lock_key, batch_id
+          timeout, begun, CASE WHEN reruns THEN unique_key END, lock_key, batch_id,
+          workflow_id, limit_keys

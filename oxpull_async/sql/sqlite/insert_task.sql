@@ -4,7 +4,8 @@
 INSERT INTO oxpull_task (
     id, backend_alias, task_path, queue_name, priority, "rank", status, due, waiting_for, args, kwargs, run_after,
     available_at, enqueued_at, attempts, max_attempts, epoch, begun, refunds, snoozes, timeout, worker_ids, errors,
-    cancel_requested, unique_key, reruns, lock_key, lock_limit, lock_conflict, batch_id)
+    cancel_requested, unique_key, reruns, lock_key, lock_limit, lock_conflict, batch_id,
+    workflow_id, limit_keys)
 SELECT
     :id, :backend_alias, :task_path, :queue_name, :priority, -:priority,
     CASE WHEN :waiting_for IS NULL THEN 'READY' ELSE 'WAITING' END,
@@ -12,7 +13,7 @@ SELECT
     :waiting_for, :args, :kwargs, n.run_after,
     CASE WHEN :delay IS NULL THEN COALESCE(n.run_after, :now) ELSE n.run_after END, :now,
     0, :max_attempts, 0, false, 0, 0, :timeout, '[]', '[]', false, :unique_key, :reruns,
-    :lock_key, :lock_limit, :lock_conflict, :batch_id
+    :lock_key, :lock_limit, :lock_conflict, :batch_id, :workflow_id, :limit_keys
   FROM (SELECT CASE WHEN :delay IS NULL THEN :run_after
                     ELSE strftime('%Y-%m-%d %H:%M:%f', :now, :delay || ' seconds') || '000' END AS run_after) AS n
  WHERE true

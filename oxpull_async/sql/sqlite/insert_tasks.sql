@@ -3,7 +3,8 @@
 INSERT INTO oxpull_task (
     id, backend_alias, task_path, queue_name, priority, "rank", status, due, waiting_for, args, kwargs, run_after,
     available_at, enqueued_at, attempts, max_attempts, epoch, begun, refunds, snoozes, timeout, worker_ids, errors,
-    cancel_requested, unique_key, reruns, lock_key, lock_limit, lock_conflict, batch_id)
+    cancel_requested, unique_key, reruns, lock_key, lock_limit, lock_conflict, batch_id,
+    workflow_id, limit_keys)
 SELECT
     json_extract(n.value, '$.id'), json_extract(n.value, '$.backend_alias'), json_extract(n.value, '$.task_path'),
     json_extract(n.value, '$.queue_name'), json_extract(n.value, '$.priority'), -json_extract(n.value, '$.priority'),
@@ -14,7 +15,7 @@ SELECT
     0, json_extract(n.value, '$.max_attempts'), 0, false, 0, 0, json_extract(n.value, '$.timeout'), '[]', '[]', false,
     json_extract(n.value, '$.unique_key'), json_extract(n.value, '$.reruns'), json_extract(n.value, '$.lock_key'),
     json_extract(n.value, '$.lock_limit'), json_extract(n.value, '$.lock_conflict'),
-    json_extract(n.value, '$.batch_id')
+    json_extract(n.value, '$.batch_id'), json_extract(n.value, '$.workflow_id'), json_extract(n.value, '$.limit_keys')
   FROM (SELECT j.value, json_extract(j.value, '$.waiting_for') AS waiting_for, json_extract(j.value, '$.delay') AS delay,
                CASE WHEN json_extract(j.value, '$.delay') IS NULL THEN json_extract(j.value, '$.run_after')
                     ELSE strftime('%Y-%m-%d %H:%M:%f', :now, json_extract(j.value, '$.delay') || ' seconds') || '000'

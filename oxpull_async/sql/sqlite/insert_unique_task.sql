@@ -7,13 +7,14 @@ ON CONFLICT (unique_key) DO NOTHING
 INSERT INTO oxpull_task (
     id, backend_alias, task_path, queue_name, priority, "rank", status, due, args, kwargs, run_after, available_at,
     enqueued_at, attempts, max_attempts, epoch, begun, refunds, snoozes, timeout, worker_ids, errors, cancel_requested,
-    unique_key, reruns, lock_key, lock_limit, lock_conflict, batch_id)
+    unique_key, reruns, lock_key, lock_limit, lock_conflict, batch_id,
+    workflow_id, limit_keys)
 SELECT
     :id, :backend_alias, :task_path, :queue_name, :priority, -:priority, 'READY',
     CASE WHEN n.run_after > :now THEN 0 ELSE 1 END, :args, :kwargs, n.run_after,
     CASE WHEN :delay IS NULL THEN COALESCE(n.run_after, :now) ELSE n.run_after END, :now,
     0, :max_attempts, 0, false, 0, 0, :timeout, '[]', '[]', false, u.unique_key, :reruns,
-    :lock_key, :lock_limit, :lock_conflict, :batch_id
+    :lock_key, :lock_limit, :lock_conflict, :batch_id, :workflow_id, :limit_keys
   FROM oxpull_unique AS u INDEXED BY sqlite_autoindex_oxpull_unique_1
  CROSS JOIN (SELECT CASE WHEN :delay IS NULL THEN :run_after
                          ELSE strftime('%Y-%m-%d %H:%M:%f', :now, :delay || ' seconds') || '000' END AS run_after) AS n

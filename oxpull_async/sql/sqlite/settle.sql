@@ -32,4 +32,5 @@ UPDATE oxpull_task AS t INDEXED BY sqlite_autoindex_oxpull_task_1
   FROM o
  WHERE t.id = o.id AND t.epoch = o.epoch
    AND (t.status = 'RUNNING' OR t.status = 'LOST' AND o.status IN ('SUCCESSFUL', 'FAILED'))
-RETURNING id, epoch - (typeof(prior_attempted_at) = 'null'), status, CASE WHEN recheck = 1 THEN unique_key END, batch_id
+RETURNING id, epoch - (typeof(prior_attempted_at) = 'null'), status, CASE WHEN recheck = 1 THEN unique_key END, batch_id,
+          workflow_id

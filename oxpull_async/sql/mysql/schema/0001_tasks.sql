@@ -45,6 +45,7 @@ CREATE TABLE IF NOT EXISTS oxpull_task (
     lock_key           varchar(64) NULL,
     lock_limit         integer NULL,
     lock_conflict      varchar(8) NULL,
+    limit_keys         varchar(255) CHARACTER SET ascii COLLATE ascii_bin NULL,
     ready_lane         smallint GENERATED ALWAYS AS (CASE WHEN due = 1 THEN IF(lock_key IS NULL, 1, 2) END) VIRTUAL,
     deferred_until     datetime(6) GENERATED ALWAYS AS (CASE WHEN due = 0 THEN available_at END) VIRTUAL,
     lock_state         varchar(65) GENERATED ALWAYS AS (

@@ -36,7 +36,8 @@ CREATE TABLE oxpull_task (
     recheck            smallint NULL,
     lock_key           varchar(64) NULL,
     lock_limit         integer NULL,
-    lock_conflict      varchar(8) NULL
+    lock_conflict      varchar(8) NULL,
+    limit_keys         varchar(255) NULL
 );
 CREATE INDEX oxpull_task_ready ON oxpull_task (backend_alias, queue_name, "rank", available_at, id)
  WHERE due = 1 AND lock_key IS NULL;
