@@ -83,7 +83,7 @@ class Changes:
         """Wake the workers of a queue ("": of all), by the commit where a transaction is open here."""
         transaction = ambient.current(self)
         if transaction is None:
-            await self.wakeups.announce(queue_name)
+            self.wakeups.announce(queue_name)
         elif transaction.joined:
             await notify(transaction.conn, queue_name)
         else:

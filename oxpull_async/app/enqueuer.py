@@ -24,6 +24,7 @@ from oxpull_async.domain.errors import (
 from oxpull_async.domain.record import NewTask, TaskRecord
 from oxpull_async.domain.task import Body
 from oxpull_async.domain.unique_plan import UniqueCall
+from oxpull_async.runtime.enqueue_writer import EnqueueWriter
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.batches import Membership
 from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls
@@ -39,6 +40,7 @@ class Enqueuer:
     def __init__(self, ox: "Oxpull") -> None:
         self._ox = ox
         self._new = NewTasks(ox)
+        self._writer = EnqueueWriter(lambda: ox.database, ox.wakeups.announce)
 
     async def enqueue[R](self, call: Call[R], batch_id: BatchId | None = None) -> TaskResult[R]:
         """Store one call, or find the task that holds its key; returns its result handle."""
@@ -73,6 +75,8 @@ class Enqueuer:
     async def store(self, parts: EnqueueCalls) -> Answers:
         """Write tasks where this asyncio task stands, and wake the workers of their queues."""
         transaction = ambient.current(self._ox)
+        if transaction is None and (task := parts.lone_task) is not None:
+            return dict.fromkeys(parts.plain, await self._writer.write(task))
         with racing(parts, own=transaction is None):
             if transaction is None:
                 answers = await self._in_own_transaction(parts)
@@ -82,6 +86,10 @@ class Enqueuer:
         for queue_name in changed_queues(answers):
             await self._ox.wake(queue_name)
         return answers
+
+    async def flush(self) -> None:
+        """Wait until what callers of this event loop gave to be stored is written."""
+        await self._writer.flush()
 
     async def _in_own_transaction(self, parts: EnqueueCalls) -> Answers:
         try:

@@ -65,7 +65,8 @@ class Oxpull(Declarations, Scheduling, Batches, Operations):
             yield
 
     async def close(self) -> None:
-        """Send what is still to be announced and close the pool of the running event loop."""
+        """Write what callers gave, send what is to be announced, and close the pool of the running event loop."""
+        await self.enqueuer.flush()
         await self.wakeups.flush()
         await self.database.close()
 
@@ -139,7 +140,7 @@ class Oxpull(Declarations, Scheduling, Batches, Operations):
 
     async def announce(self, queue_name: str) -> None:
         """Wake the workers here and elsewhere; "" says that any queue may have changed."""
-        await self.wakeups.announce(queue_name)
+        self.wakeups.announce(queue_name)
 
     def result_of(self, record: TaskRecord) -> TaskResult[Any]:
         """Return the handle for a record that was read already."""

@@ -59,7 +59,7 @@ async def own_transaction(ox: "Oxpull") -> AsyncIterator[Transaction]:
             ambient.push(entry)
             yield Transaction(conn)
     for queue_name in entry.committed:
-        await ox.wakeups.announce(queue_name)
+        ox.wakeups.announce(queue_name)
 
 
 @asynccontextmanager

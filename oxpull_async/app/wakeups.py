@@ -35,20 +35,17 @@ class Wakeups:
         self._subscribers.add(callback)
         return lambda: self._subscribers.discard(callback)
 
-    async def announce(self, queue_name: str) -> None:
-        """Wake the workers of this process now, and those of others now or within 5 ms."""
+    def announce(self, queue_name: str) -> None:
+        """Wake the workers of this process now, and have those of others told now or within 5 ms."""
         for callback in tuple(self._subscribers):
             callback(queue_name)
         if not self._database.dialect.has_listen:
             return
         self._pending[queue_name] = None
-        if self._is_sending():
-            return
-        if time.monotonic() - self._sent_at >= PAUSE:
-            await self._notify()
-        else:
-            self._sender = asyncio.get_running_loop().create_task(
-                self._send_later(), name="oxpull notify", context=contextvars.Context()
+        if not self._is_sending():
+            loop = asyncio.get_running_loop()
+            self._sender = asyncio.Task(
+                self._send(), loop=loop, name="oxpull notify", context=contextvars.Context(), eager_start=True
             )
 
     async def flush(self) -> None:
@@ -61,11 +58,13 @@ class Wakeups:
         sender = self._sender
         return sender is not None and not sender.done() and sender.get_loop() is asyncio.get_running_loop()
 
-    async def _send_later(self) -> None:
+    async def _send(self) -> None:
         """Send what is pending until nothing is; cancelled, as by the end of the loop, send the last of it at once."""
         try:
             while self._pending:
-                await asyncio.sleep(PAUSE)
+                early = self._sent_at + PAUSE - time.monotonic()
+                if early > 0:
+                    await asyncio.sleep(early)
                 await self._notify()
         except asyncio.CancelledError:
             await self._notify()

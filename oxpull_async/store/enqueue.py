@@ -36,7 +36,7 @@ async def enqueue_many(conn: Connection, tasks: Sequence[NewTask]) -> list[Store
     """
     stored: list[Stored] = []
     async with conn.transaction():
-        for chunk in chunks(((task, _size(task)) for task in tasks), max_bytes=conn.max_batch_bytes):
+        for chunk in chunks(((task, task_size(task)) for task in tasks), max_bytes=conn.max_batch_bytes):
             stored += await _insert_chunk(conn, chunk)
     return stored
 
@@ -96,5 +96,6 @@ def task_columns(task: NewTask) -> dict[str, Scalar]:
     }
 
 
-def _size(task: NewTask) -> int:
+def task_size(task: NewTask) -> int:
+    """Return about how many bytes a new task takes inside a statement."""
     return len(task.args) + len(task.kwargs) + ROW_OVERHEAD

@@ -24,6 +24,13 @@ class EnqueueCalls:
     unique: Sequence[UniqueCall]
     membership: Membership | None = None
 
+    @property
+    def lone_task(self) -> NewTask | None:
+        """The task, where it is a plain one in no batch and the only call: it may be stored beside strangers'."""
+        if len(self.plain) != 1 or self.unique or self.membership is not None:
+            return None
+        return next(iter(self.plain.values()))
+
     def tasks(self) -> Iterator[tuple[int, NewTask]]:
         """List all tasks with their positions."""
         yield from self.plain.items()
@@ -43,7 +50,8 @@ async def enqueue_calls(conn: Connection, calls: EnqueueCalls) -> Answers:
 
 async def _enqueue(conn: Connection, calls: EnqueueCalls) -> Answers:
     if not calls.unique:
-        return await _enqueue_plain(conn, calls.plain)
+        stored = await enqueue_plain(conn, list(calls.plain.values()))
+        return {position: stored[place] for place, position in enumerate(calls.plain)}
     if len(calls.unique) == 1 and not calls.plain:
         call = calls.unique[0]
         return {call.position: await enqueue_unique(conn, call)}
@@ -72,12 +80,27 @@ async def _enqueue_again(conn: Connection, calls: EnqueueCalls) -> Answers:
     return await _answers_of(conn, calls, found)
 
 
-async def _enqueue_plain(conn: Connection, plain: Mapping[int, NewTask]) -> Answers:
-    tasks = list(plain.values())
+async def enqueue_plain(conn: Connection, tasks: Sequence[NewTask]) -> Answers:
+    """Store tasks that are not unique; answers by their places in the list."""
     stored = [await enqueue(conn, tasks[0])] if len(tasks) == 1 else await enqueue_many(conn, tasks)
     return {
-        position: UniqueAnswer(new_record(task, answer.enqueued_at, answer.available_at), created=True, changed=True)
-        for (position, task), answer in zip(plain.items(), stored, strict=True)
+        place: UniqueAnswer(new_record(task, answer.enqueued_at, answer.available_at), created=True, changed=True)
+        for place, (task, answer) in enumerate(zip(tasks, stored, strict=True))
+    }
+
+
+async def enqueue_plain_again(conn: Connection, tasks: Sequence[NewTask]) -> Answers:
+    """Repeat an `enqueue_plain` in a transaction of its own whose outcome is unknown, under the same ids.
+
+    Where one of the tasks stands it was carried out. What has no answer then has gone since.
+    """
+    found = await get_tasks(conn, [task.id for task in tasks])
+    if not found:
+        return await enqueue_plain(conn, tasks)
+    return {
+        place: UniqueAnswer(found[task.id], created=True, changed=True)
+        for place, task in enumerate(tasks)
+        if task.id in found
     }
 
 
