@@ -6,6 +6,7 @@ Check everything first, then write in the caller's transaction or in one of our 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from oxpull_async.app import ambient
@@ -27,7 +28,8 @@ from oxpull_async.domain.unique_plan import UniqueCall
 from oxpull_async.runtime.enqueue_writer import EnqueueWriter
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.batches import Membership
-from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls
+from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls, plain_answer
+from oxpull_async.store.plain_tasks import written_record
 from oxpull_async.store.unique import Answers, UniqueAnswer
 
 if TYPE_CHECKING:
@@ -44,6 +46,10 @@ class Enqueuer:
 
     async def enqueue[R](self, call: Call[R], batch_id: BatchId | None = None) -> TaskResult[R]:
         """Store one call, or find the task that holds its key; returns its result handle."""
+        if batch_id is None and call.task.options.unique is None and ambient.current(self._ox) is None:
+            task = self._new.of(call)
+            record = partial(written_record, task, await self._writer.write(task))
+            return TaskResult(self._ox, record, created=True, decode=return_decoder(call.task.body))
         answer = (await self.store(self.parts(call, batch_id)))[0]
         if answer.refused:
             raise refusal(call.task.path, answer.record, self._result(call, answer), position=None)
@@ -76,7 +82,8 @@ class Enqueuer:
         """Write tasks where this asyncio task stands, and wake the workers of their queues."""
         transaction = ambient.current(self._ox)
         if transaction is None and (task := parts.lone_task) is not None:
-            return dict.fromkeys(parts.plain, await self._writer.write(task))
+            written = await self._writer.write(task)
+            return {position: plain_answer(task, written) for position in parts.plain}
         with racing(parts, own=transaction is None):
             if transaction is None:
                 answers = await self._in_own_transaction(parts)

@@ -65,7 +65,7 @@ class Oxpull(Declarations, Scheduling, Batches, Operations):
             yield
 
     async def close(self) -> None:
-        """Write what callers gave, send what is to be announced, and close the pool of the running event loop."""
+        """Write what callers gave, announce it, and close the pool of the running event loop."""
         await self.enqueuer.flush()
         await self.wakeups.flush()
         await self.database.close()

@@ -23,13 +23,18 @@ FIRST_POLL, LONGEST_POLL = 0.02, 1.0
 class TaskResult[R]:
     """A stored task as it was when last read; `refresh` and `wait` read it again."""
 
-    __slots__ = ("_decode", "_ox", "_record", "created")
+    __slots__ = ("_decode", "_known", "_ox", "created")
 
     def __init__(
-        self, ox: "Oxpull", record: TaskRecord, *, created: bool = False, decode: Callable[[Any], Any] | None = None
+        self,
+        ox: "Oxpull",
+        record: TaskRecord | Callable[[], TaskRecord],
+        *,
+        created: bool = False,
+        decode: Callable[[Any], Any] | None = None,
     ) -> None:
         self._ox = ox
-        self._record = record
+        self._known = record
         self._decode = decode
         self.created = created
         """Whether the call that returned this result inserted the row."""
@@ -39,7 +44,7 @@ class TaskResult[R]:
 
     def __getattr__(self, name: str) -> Any:
         if name in _SHOWN:
-            return getattr(self._record, name)
+            return getattr(self.record, name)
         raise AttributeError(f"TaskResult has no attribute {name!r}")
 
     if TYPE_CHECKING:
@@ -64,12 +69,14 @@ class TaskResult[R]:
     @property
     def record(self) -> TaskRecord:
         """The whole stored record as last read."""
-        return self._record
+        if not isinstance(self._known, TaskRecord):
+            self._known = self._known()  # made when it is first looked at: many callers never do
+        return self._known
 
     @property
     def is_finished(self) -> bool:
         """Whether the task has ended."""
-        return self._record.status.is_finished
+        return self.record.status.is_finished
 
     @property
     def return_value(self) -> R:
@@ -77,9 +84,9 @@ class TaskResult[R]:
 
         Raises: ValueError until the task is SUCCESSFUL, saying what it is instead.
         """
-        if self._record.status is not TaskStatus.SUCCESSFUL:
+        if self.record.status is not TaskStatus.SUCCESSFUL:
             raise ValueError(f"task {self.id} is {self.status}, so it has no return value" + self._last_error())
-        value: R = self._decode(self._record.return_value) if self._decode else self._record.return_value
+        value: R = self._decode(self.record.return_value) if self._decode else self.record.return_value
         return value
 
     async def refresh(self) -> None:
@@ -88,7 +95,7 @@ class TaskResult[R]:
         Raises: UsageError in the transaction that enqueued it, TaskResultDoesNotExist when it was pruned.
         """
         self._refuse_inside_its_transaction()
-        self._record = await self._ox.read(self.id)
+        self._known = await self._ox.read(self.id)
 
     async def wait(self, timeout: Duration | None = None) -> "TaskResult[R]":  # noqa: ASYNC109 - part of the public API
         """Wait until the task has ended, and return this result, read again.
@@ -117,7 +124,7 @@ class TaskResult[R]:
             )
 
     def _last_error(self) -> str:
-        errors = self._record.errors
+        errors = self.record.errors
         return f"; its last error was {errors[-1].exception_class_path}" if errors else ""
 
 

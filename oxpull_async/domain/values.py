@@ -131,6 +131,15 @@ def encode_payload(value: object, *, path: str, max_bytes: int) -> str:
         raise InvalidPayload(str(error)) from None
 
 
+def rows_json(rows: Sequence[Mapping[str, object]]) -> str:
+    """Write the rows of a bulk statement as one JSON text."""
+    try:
+        return _encode_rows(rows).decode()
+    except UnicodeEncodeError:
+        # A lone surrogate, in a name that nobody checked: the database says what it thinks of it.
+        return json.dumps(rows)
+
+
 def decode(text: str) -> JsonValue:
     """Read stored JSON."""
     if text == "[]":
@@ -345,4 +354,5 @@ def _encoder(*, sort_keys: bool) -> Callable[[JsonValue], str]:
 
 _encode_compact = _encoder(sort_keys=False)
 _encode_sorted = _encoder(sort_keys=True)
+_encode_rows = msgspec.json.Encoder().encode
 _decode_strictly = msgspec.json.Decoder().decode

@@ -15,8 +15,7 @@ from oxpull_async.domain.errors import ConnectionLost, Contended, DatabaseUnavai
 from oxpull_async.domain.record import NewTask
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.enqueue import task_size
-from oxpull_async.store.enqueue_calls import enqueue_plain, enqueue_plain_again
-from oxpull_async.store.unique import Answers, UniqueAnswer
+from oxpull_async.store.plain_tasks import Written, enqueue_plain, enqueue_plain_again
 
 _CONCERN_ALL = (DatabaseUnavailable, PoolExhausted, NotMigrated, Contended)
 
@@ -29,13 +28,16 @@ class _Waiting:
     """
 
     task: NewTask
-    outcome: "asyncio.Future[UniqueAnswer | Exception]"
+    outcome: "asyncio.Future[Written | Exception]"
     unsure: bool = False
 
 
 @dataclass(slots=True, eq=False)
 class _Lane:
-    """The callers of one event loop: who waits for the next statement, and who is in the one under way."""
+    """The callers of one event loop: who waits for the next statement, and who is in the one under way.
+
+    The gates open when all who wait before them are answered.
+    """
 
     waiting: list[_Waiting] = field(default_factory=list)
     under_way: Sequence[_Waiting] = ()
@@ -67,7 +69,7 @@ class _Lane:
 
 
 class EnqueueWriter:
-    """Stores tasks in transactions of their own, those of one event loop that wait at a moment in one statement.
+    """Stores single tasks of one event loop's callers, those that wait at a moment together.
 
     The writer is an asyncio task in an empty context: a caller that is cancelled leaves, and its task is stored.
     `announce` is called with the queues of what was committed.
@@ -78,7 +80,7 @@ class EnqueueWriter:
         self._announce = announce
         self._lanes: dict[asyncio.AbstractEventLoop, _Lane] = {}
 
-    async def write(self, task: NewTask) -> UniqueAnswer:
+    async def write(self, task: NewTask) -> Written:
         """Store one task; it stands when this returns.
 
         Raises: what the database says about this task alone, or about everything that it was sent.
@@ -170,17 +172,17 @@ class EnqueueWriter:
         else:
             self._answer(batch, answers)
 
-    async def _store(self, batch: Sequence[_Waiting], *, again: bool) -> Answers:
+    async def _store(self, batch: Sequence[_Waiting], *, again: bool) -> Sequence[Written | None]:
         tasks = [one.task for one in batch]
         store = enqueue_plain_again if again else enqueue_plain
         return await repeat(self._database(), lambda conn: store(conn, tasks))
 
-    def _answer(self, batch: Sequence[_Waiting], answers: Answers) -> None:
+    def _answer(self, batch: Sequence[_Waiting], answers: Sequence[Written | None]) -> None:
         for queue_name in {one.task.queue_name for one in batch}:
             self._announce(queue_name)
-        for position, one in enumerate(batch):
+        for one, answer in zip(batch, answers, strict=True):
             if not one.outcome.done():
-                one.outcome.set_result(answers.get(position) or _gone())
+                one.outcome.set_result(answer or _gone())
 
 
 def _open(gates: "Sequence[asyncio.Future[None]]") -> None:

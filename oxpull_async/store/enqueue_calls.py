@@ -7,11 +7,11 @@ from functools import partial
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.errors import ConnectionLost
-from oxpull_async.domain.record import NewTask, TaskId, TaskRecord, new_record
+from oxpull_async.domain.record import NewTask, TaskId, TaskRecord
 from oxpull_async.domain.unique import OnDuplicate
 from oxpull_async.domain.unique_plan import Found, UniqueCall
 from oxpull_async.store.batches import Membership, add_members
-from oxpull_async.store.enqueue import enqueue, enqueue_many
+from oxpull_async.store.plain_tasks import Written, enqueue_plain, written_record
 from oxpull_async.store.results import get_tasks
 from oxpull_async.store.unique import Answers, UniqueAnswer, enqueue_unique, enqueue_unique_many, find
 
@@ -26,7 +26,7 @@ class EnqueueCalls:
 
     @property
     def lone_task(self) -> NewTask | None:
-        """The task, where it is a plain one in no batch and the only call: it may be stored beside strangers'."""
+        """The only task of the call, where it is a plain one in no batch."""
         if len(self.plain) != 1 or self.unique or self.membership is not None:
             return None
         return next(iter(self.plain.values()))
@@ -50,8 +50,7 @@ async def enqueue_calls(conn: Connection, calls: EnqueueCalls) -> Answers:
 
 async def _enqueue(conn: Connection, calls: EnqueueCalls) -> Answers:
     if not calls.unique:
-        stored = await enqueue_plain(conn, list(calls.plain.values()))
-        return {position: stored[place] for place, position in enumerate(calls.plain)}
+        return await _enqueue_plain(conn, calls.plain)
     if len(calls.unique) == 1 and not calls.plain:
         call = calls.unique[0]
         return {call.position: await enqueue_unique(conn, call)}
@@ -80,28 +79,15 @@ async def _enqueue_again(conn: Connection, calls: EnqueueCalls) -> Answers:
     return await _answers_of(conn, calls, found)
 
 
-async def enqueue_plain(conn: Connection, tasks: Sequence[NewTask]) -> Answers:
-    """Store tasks that are not unique; answers by their places in the list."""
-    stored = [await enqueue(conn, tasks[0])] if len(tasks) == 1 else await enqueue_many(conn, tasks)
-    return {
-        place: UniqueAnswer(new_record(task, answer.enqueued_at, answer.available_at), created=True, changed=True)
-        for place, (task, answer) in enumerate(zip(tasks, stored, strict=True))
-    }
+async def _enqueue_plain(conn: Connection, plain: Mapping[int, NewTask]) -> Answers:
+    tasks = list(plain.values())
+    stored = await enqueue_plain(conn, tasks)
+    return {position: plain_answer(task, one) for (position, task), one in zip(plain.items(), stored, strict=True)}
 
 
-async def enqueue_plain_again(conn: Connection, tasks: Sequence[NewTask]) -> Answers:
-    """Repeat an `enqueue_plain` in a transaction of its own whose outcome is unknown, under the same ids.
-
-    Where one of the tasks stands it was carried out. What has no answer then has gone since.
-    """
-    found = await get_tasks(conn, [task.id for task in tasks])
-    if not found:
-        return await enqueue_plain(conn, tasks)
-    return {
-        place: UniqueAnswer(found[task.id], created=True, changed=True)
-        for place, task in enumerate(tasks)
-        if task.id in found
-    }
+def plain_answer(task: NewTask, written: Written) -> UniqueAnswer:
+    """Return what the enqueue of a plain task is answered."""
+    return UniqueAnswer(written_record(task, written), created=True, changed=True)
 
 
 async def _answers_of(conn: Connection, calls: EnqueueCalls, found: Mapping[TaskId, TaskRecord]) -> Answers:
