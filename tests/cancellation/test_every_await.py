@@ -1,5 +1,6 @@
 """Cancel claim, settle and enqueue at every await: nothing is lost, and rows stay whole."""
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from itertools import count
@@ -99,6 +100,29 @@ async def test_an_enqueue_cancelled_anywhere_stores_all_of_its_calls_or_none(ox:
         assert set(stored.values()) <= {number}
     stored = Counter(row.args[0] for row in await records(ox))
     assert stored[next(rounds) - 1] == number, "the enqueue that was not cancelled is not there"
+
+
+async def test_A16_the_row_of_a_caller_cancelled_anywhere_stands(ox: Oxpull) -> None:
+    given: list[int] = []
+
+    @ox.task
+    async def short(number: int) -> None: ...
+
+    def enqueue() -> Coroutine[Any, Any, object]:
+        given.append(len(given))
+        return short.enqueue(given[-1])
+
+    async def beside_another() -> None:
+        """Enqueue while the enqueue of somebody else is under way."""
+        other = asyncio.create_task(enqueue())
+        await asyncio.sleep(0)
+        await enqueue()
+        await other
+
+    async for _ in every_await(beside_another):
+        await ox.enqueuer.flush()
+        stored = Counter(row.args[0] for row in await records(ox))
+        assert stored == Counter(given), "not each row once"
 
 
 async def test_a_connection_with_a_cancelled_command_is_never_lent_again(ox: Oxpull) -> None:

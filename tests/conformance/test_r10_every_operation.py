@@ -38,6 +38,7 @@ from oxpull_async.store import (
     locks,
     operate,
     overview,
+    plain_tasks,
     queues,
     results,
     schedules,
@@ -116,6 +117,7 @@ async def the_way_of_a_task(conn: Connection) -> None:
     one, *more = [make.new_task() for _ in range(3)]
     await enqueue.enqueue(conn, one)
     await enqueue.enqueue_many(conn, more)
+    await plain_tasks.enqueue_plain_again(conn, [one])
     await enqueue.notify(conn, make.QUEUE)
     await queues.promote(conn, 10)
     await queues.peek(conn, make.ALIAS)
