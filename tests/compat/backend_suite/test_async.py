@@ -19,6 +19,7 @@ from compat_sync.results import TaskResult
 from tests.compat.backend_suite import tasks
 from tests.compat.promises.kit import Regret, counts
 from tests.compat.worker.sessions import others
+from tests.fixtures.gated import gated
 
 
 @pytest.fixture
@@ -87,6 +88,19 @@ def test_a_hundred_async_views_at_once_take_no_thread(own_site: str, connected: 
     assert max(asyncio.run(many_views(100))) <= 0
     assert connected == []
     assert counts(own_site)[0] == 100
+
+
+def test_A16_many_async_views_at_once_are_written_together(own_site: str) -> None:
+    async def request() -> list[int]:
+        async with gated(tasks.nothing.get_backend().ox) as gate:  # type: ignore[attr-defined] # ours
+            views = asyncio.gather(*[tasks.nothing.aenqueue(at) for at in range(30)])
+            await gate.reached()
+            gate.open()
+            assert [result.args for result in await views] == [[at] for at in range(30)]
+            return gate.sent
+
+    assert asyncio.run(request()) == [1, 29]
+    assert counts(own_site)[0] == 30
 
 
 def test_inside_a_context_for_sensitive_work_a_coroutine_still_goes_native(own_site: str, connected: list[Any]) -> None:
