@@ -20,11 +20,12 @@ class Scale:
     pick_ups: int = 200
     other_rows: int = 100_000
     claims: int = 20
+    naps: int = 5_000
 
     @classmethod
     def quick(cls) -> "Scale":
         """Give a tenth of it, for a first look."""
-        return cls(3, 300, 50, 2_000, 4_000, 30, 10_000, 10)
+        return cls(3, 300, 50, 2_000, 4_000, 30, 10_000, 10, 1_000)
 
 
 @dataclass(frozen=True, slots=True)
