@@ -11,9 +11,9 @@ from typing import Any, Protocol
 from oxpull_async.domain.durations import Duration, seconds
 from oxpull_async.domain.errors import UsageError
 from oxpull_async.domain.key_functions import checked_key, key_text
+from oxpull_async.domain.limit_name import checked_limit_name
 from oxpull_async.domain.task import checked_queue, checked_task_path
 
-MAX_NAME = 128
 MOST_STARTS, MOST_SLIDING = 2_147_483_647, 10_000
 LEAST_PER, MOST_PER = 0.001, 366 * 86_400.0
 MOST_KEYS = 8
@@ -30,9 +30,9 @@ class HasPath(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """At most `limit` starts in `per` seconds, over all workers, of the `tasks` and of everything in the `queues`.
+    """At most `limit` attempts of what it covers start in `per` seconds, over all workers.
 
-    `tasks`: tasks or their dotted paths. `limit=0` lets nothing start. `key`: a function of the arguments as they were
+    It covers the `tasks` and everything in the `queues`. `tasks`: tasks or their dotted paths. `limit=0` lets nothing start. `key`: a function of the arguments as they were
     passed that returns text; each text has a budget of its own. `sliding` counts over any span of that length, else
     spans follow one another, aligned to the Unix epoch.
 
@@ -123,45 +123,50 @@ def limit_keys(digests: Mapping[str, str]) -> str:
 
 
 def key_of(stored: str, name: str) -> str:
-    """Return the key under which a stored task counts under a limit; "" is the limit's empty key."""
+    """Return the key under which a stored task counts for a limit; "" is its empty one."""
     return dict(pair.split(":") for pair in stored.split(",") if pair).get(_digest(name, _NAME_DIGITS), "")
 
 
-def read_limits(declared: object) -> RateLimits:
-    """Read a dict of names to limits, each a RateLimit or a dict of "limit", "per", "tasks" and "queues".
+def read_limits(declared: object, queues: frozenset[str] = frozenset()) -> RateLimits:
+    """Read a dict of names to limits, each a RateLimit or a dict of what one takes.
+
+    `queues` are those that there are, none for any.
 
     Raises: UsageError naming the first limit that is wrong, and why.
     """
     if not isinstance(declared, Mapping):
         raise UsageError(f"rate_limits={declared!r:.80} must be a dict of names to limits")
-    rules = tuple(read_limit(name, entry) for name, entry in declared.items())
+    return together([read_limit(name, entry, queues) for name, entry in declared.items()])
+
+
+def together(rules: Sequence[LimitRule]) -> RateLimits:
+    """Return the limits of one process.
+
+    Raises: UsageError where two names differ by case only, or a task has too many keys.
+    """
     folded: dict[str, str] = {}
     for rule in rules:
         other = folded.setdefault(rule.name.casefold(), rule.name)
         if other != rule.name:
             raise UsageError(f"the rate limits {other!r} and {rule.name!r} differ by case only: rename one")
     _check_number_of_keys(rules)
-    return RateLimits(rules)
+    return RateLimits(tuple(rules))
 
 
-def read_limit(name: object, entry: object) -> LimitRule:
-    """Read one limit; raises UsageError naming it for whatever is wrong."""
+def read_limit(name: object, entry: object, queues: frozenset[str] = frozenset()) -> LimitRule:
+    """Read one limit; `queues` are those that there are, none for any.
+
+    Raises: UsageError naming it for whatever is wrong.
+    """
     known = checked_limit_name(name)
     try:
         limit = entry if isinstance(entry, RateLimit) else RateLimit(**_settings_form(entry))
+        for queue_name in sorted(_queues(limit.queues)):
+            checked_queue(queue_name, queues)
     except UsageError as wrong:
         raise UsageError(f"the rate limit {name!r}: {wrong}") from None
     per = seconds(limit.per, name="per")
     return LimitRule(known, limit.limit, per, _paths(limit.tasks), _queues(limit.queues), limit.sliding, limit.key)
-
-
-def checked_limit_name(name: object) -> str:
-    """Return the name of a limit; raises UsageError unless it is text of 1 to 128 characters without NUL."""
-    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME or "\0" in name:
-        raise UsageError(
-            f"the rate limit {name!r:.160}: its name must be text of 1 to {MAX_NAME} characters without NUL"
-        )
-    return name
 
 
 _KNOWN = frozenset(each.name for each in fields(RateLimit))
