@@ -32,9 +32,9 @@ class HasPath(Protocol):
 class RateLimit:
     """At most `limit` attempts of what it covers start in `per` seconds, over all workers.
 
-    It covers the `tasks` and everything in the `queues`. `tasks`: tasks or their dotted paths. `limit=0` lets nothing start. `key`: a function of the arguments as they were
-    passed that returns text; each text has a budget of its own. `sliding` counts over any span of that length, else
-    spans follow one another, aligned to the Unix epoch.
+    It covers the `tasks` (or their dotted paths) and everything in the `queues`. `limit=0` lets nothing start. `key`: a
+    function of the arguments as they were passed that returns text; each text has a budget of its own. `sliding` counts
+    over any span of that length, else spans follow one another, aligned to the Unix epoch.
 
     Raises: UsageError for a value out of range, a key that is no plain function, or where it covers nothing.
     """
