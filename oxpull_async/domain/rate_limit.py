@@ -1,6 +1,5 @@
 """Rate limits as they are declared: what they cover, and the keys under which a task counts."""
 
-import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import timedelta
@@ -11,13 +10,13 @@ from typing import Any, Protocol
 from oxpull_async.domain.durations import Duration, seconds
 from oxpull_async.domain.errors import UsageError
 from oxpull_async.domain.key_functions import checked_key, key_text
+from oxpull_async.domain.limit_keys import key_digest, limit_keys
 from oxpull_async.domain.limit_name import checked_limit_name
 from oxpull_async.domain.task import checked_queue, checked_task_path
 
 MOST_STARTS, MOST_SLIDING = 2_147_483_647, 10_000
 LEAST_PER, MOST_PER = 0.001, 366 * 86_400.0
 MOST_KEYS = 8
-_NAME_DIGITS, _KEY_DIGITS = 12, 16
 
 
 class HasPath(Protocol):
@@ -110,21 +109,6 @@ class RateLimits:
 def limit_place(path: str, name: str) -> str:
     """Return how errors name a rate limit of a task."""
     return f"{path}, rate limit {name!r}"
-
-
-def key_digest(text: str) -> str:
-    """Return what stands for a key, of fixed length."""
-    return _digest(text, _KEY_DIGITS)
-
-
-def limit_keys(digests: Mapping[str, str]) -> str:
-    """Return the stored text of the keys of these limits, given by name."""
-    return ",".join(sorted(f"{_digest(name, _NAME_DIGITS)}:{digest}" for name, digest in digests.items()))
-
-
-def key_of(stored: str, name: str) -> str:
-    """Return the key under which a stored task counts for a limit; "" is its empty one."""
-    return dict(pair.split(":") for pair in stored.split(",") if pair).get(_digest(name, _NAME_DIGITS), "")
 
 
 def read_limits(declared: object, queues: frozenset[str] = frozenset()) -> RateLimits:
@@ -223,7 +207,3 @@ def _check_number_of_keys(rules: Sequence[LimitRule]) -> None:
             raise UsageError(
                 f"{what} is in {len(names)} limits with a key: {MOST_KEYS} is the most ({', '.join(names)})"
             )
-
-
-def _digest(text: str, digits: int) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits]

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from oxpull_async.domain.limit_keys import key_of
 from oxpull_async.domain.permit import Permit, WindowKey
-from oxpull_async.domain.rate_limit import key_of
 from oxpull_async.domain.running_lock import Admission, LockCandidate, OnConflict
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
 
 @dataclass(frozen=True, slots=True)
 class Declaration:

@@ -95,6 +95,12 @@ async def make_way(conn: Connection, request: ClaimRequest) -> int:
         return await turn_away(conn, admission.of_taken_keys(), may_be_more=len(locked) >= request.limit)
 
 
+async def claim_ages(conn: Connection, ids: Sequence[TaskId]) -> dict[TaskId, float]:
+    """Say for how many seconds rows have been claimed, by the clock that stamped them."""
+    rows = await conn.fetch("claim_ages", ids=json.dumps([wire_id(id_) for id_ in ids]))
+    return {task_id(row[0]): float(row[1]) for row in rows}
+
+
 async def _claim_past_the_locked(conn: Connection, request: ClaimRequest) -> Claimed:
     """Claim, once more where all that stood in front was turned away; each pass is a transaction of its own."""
     width = request.limit

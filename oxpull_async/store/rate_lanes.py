@@ -1,7 +1,7 @@
 """Look which lanes of rows with limit keys have room, without a lock, and lock the best rows of those."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from oxpull_async.db.contract import Connection, Row
@@ -14,14 +14,20 @@ MOST_LANES = 1_000
 
 
 async def look_at_lanes(
-    conn: Connection, backend_alias: str, queues: Sequence[str], most: int, after: LaneMark | None = None
+    conn: Connection,
+    backend_alias: str,
+    queues: Sequence[str],
+    most: int,
+    after: LaneMark | None = None,
+    excluded_paths: Collection[str] = (),
 ) -> LimitsLook:
     """Say which lanes of these queues have room for a start, for a claim of at most `most` rows.
 
     It sees a bounded number of lanes: where there are more, the next look begins behind the last one.
     """
     limits = await declared_limits(conn, backend_alias)
-    lanes, last = await _lanes(conn, backend_alias, sorted(queues), after or FIRST_LANE, limits)
+    seen, last = await _lanes(conn, backend_alias, sorted(queues), after or FIRST_LANE, limits)
+    lanes = [lane for lane in seen if lane.task_path not in excluded_paths]
     rooms = await read_rooms(conn, limits, (window for lane in lanes for window in lane.windows))
     found = open_lanes(lanes, rooms, most)
     shut = [lane for lane in lanes if not all(rooms[window].is_open for window in lane.windows)]

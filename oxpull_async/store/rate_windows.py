@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from oxpull_async.db.contract import Connection, Row
 from oxpull_async.domain.errors import Conflict
+from oxpull_async.domain.outcome import Lease, Settlement
 from oxpull_async.domain.permit import Permit, WindowKey
 from oxpull_async.domain.rate_windows import Admitted, Limit, Room, Window, room
 from oxpull_async.domain.record import instant, instant_or_none, wire_id, wire_instant
@@ -67,13 +68,32 @@ async def count_starts(
         await conn.execute("insert_starts", starts=json.dumps(starts))
 
 
-async def give_back(conn: Connection, permits: Sequence[tuple[str, int, Permit]]) -> None:
-    """Return permits of attempts that did not start, each with its task and epoch.
+async def follow_outcomes(conn: Connection, settlements: Sequence[Settlement]) -> None:
+    """Return the permits of attempts that did not begin, and hold windows shut where tasks asked for it.
 
-    One goes back into the window that counted it, if that is still the present one.
+    A permit goes back into the window that counted it, if that is still the present one; held windows never open sooner
+    for it.
     """
-    await lock_windows(conn, [permit.window for _, _, permit in permits])
-    counted = Counter(permit for _, _, permit in permits if permit.started_at is not None)
+    returned = [(one.lease, permit) for one in settlements for permit in one.permits]
+    delays = _delays(settlements)
+    if not returned and not delays:
+        return
+    await lock_windows(conn, {*delays, *(permit.window for _, permit in returned)})
+    await _give_back(conn, returned)
+    if delays:
+        rows = [{**_names(key), "delay": delay} for key, delay in sorted(delays.items())]
+        await conn.execute("hold_windows", windows=json.dumps(rows))
+
+
+def _delays(settlements: Sequence[Settlement]) -> dict[WindowKey, float]:
+    delays: dict[WindowKey, float] = {}
+    for window, seconds in (one.holds for one in settlements if one.holds is not None):
+        delays[window] = max(delays.get(window, 0.0), seconds)
+    return delays
+
+
+async def _give_back(conn: Connection, returned: Sequence[tuple[Lease, Permit]]) -> None:
+    counted = Counter(permit for _, permit in returned if permit.started_at is not None)
     if counted:
         rows = [
             {**_names(permit.window), "started_at": wire_instant(permit.started_at), "permits": count}
@@ -81,19 +101,12 @@ async def give_back(conn: Connection, permits: Sequence[tuple[str, int, Permit]]
         ]
         await conn.execute("return_permits", windows=json.dumps(rows))
     starts = [
-        {**_names(permit.window), "task_id": wire_id(task_id), "epoch": epoch}
-        for task_id, epoch, permit in permits
+        {**_names(permit.window), "task_id": wire_id(lease.task_id), "epoch": lease.epoch}
+        for lease, permit in returned
         if permit.started_at is None
     ]
     if starts:
         await conn.execute("delete_starts", starts=json.dumps(starts))
-
-
-async def hold(conn: Connection, delays: Mapping[WindowKey, float]) -> None:
-    """Let windows admit nothing for so many seconds from now; none opens sooner for it."""
-    await lock_windows(conn, delays)
-    rows = [{**_names(key), "delay": delay} for key, delay in sorted(delays.items())]
-    await conn.execute("hold_windows", windows=json.dumps(rows))
 
 
 async def prune_windows(conn: Connection, limit: int) -> int:

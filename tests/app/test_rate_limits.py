@@ -8,7 +8,7 @@ import pytest
 
 from oxpull_async import Oxpull, RateLimit, Retry, TaskResult, TaskStatus, Unique
 from oxpull_async.domain.events import WorkerStopped
-from oxpull_async.domain.rate_limit import key_of
+from oxpull_async.domain.limit_keys import key_of
 from oxpull_async.domain.record import wire_id
 from oxpull_async.errors import InvalidArguments
 from tests.app.kit import add, count, eventually, nothing, open_oxpull, statuses, unmasked
