@@ -222,7 +222,7 @@ async def test_B5_of_the_declarations_of_one_name_the_strictest_holds_over_all_a
         others = await other.enqueue_many([other.task(add).call(number) for number in range(9)])
         await put_clock(other, START)
         async with working(other):
-            await eventually(lambda: ended(others), lambda seen: seen == 3)
+            await eventually(other.stats, lambda seen: [queue.successful for queue in seen] == [3])
             await run(worker)
             assert (await ended(results), await ended(others)) == (0, 3)
             await run(worker, minutes=10)
