@@ -224,7 +224,7 @@ class _Runner:
 
     def _hand_back(self, claimed: ClaimedTask) -> None:
         """Give back a task that cannot be run here, as a worker does."""
-        back = [Settlement.of(claimed, Released())]
+        back = [Settlement.of(claimed, Released(), claimed.permits)]
         self._do(lambda conn: settle(conn, back))
 
     def _settle(self, attempt: Attempt, outcome: Outcome) -> None:

@@ -7,11 +7,11 @@ import time
 
 from oxpull_async import BatchInfo, Oxpull, TaskContext, Worker
 from oxpull_async.runtime.reaper import Reaper
-from oxpull_async.store import locks
+from oxpull_async.store import locks, rate_windows
 from tests.fixtures.ledger import here
 from tests.fixtures.processes import LEASE_VARIABLE, LIMITS_VARIABLE
 from tests.scenarios.slots import everybody, note_begin, note_end
-from tests.scenarios.starts import BEGUN
+from tests.scenarios.starts import BEGUN, room_for_everybody
 
 LONG = 3600.0
 
@@ -25,6 +25,8 @@ if "OXPULL_TEST_NO_REAPER" in os.environ:  # to show that the scenarios notice i
     Reaper.sweep = _no_sweep  # type: ignore[assignment,method-assign]
 if "OXPULL_TEST_NO_LOCKS" in os.environ:  # the same
     locks.admit = everybody  # type: ignore[attr-defined]
+if "OXPULL_TEST_NO_LIMITS" in os.environ:  # the same
+    rate_windows.room = room_for_everybody  # type: ignore[attr-defined]
 ox = Oxpull(
     lease_seconds=float(os.environ[LEASE_VARIABLE]), rate_limits=json.loads(os.environ.get(LIMITS_VARIABLE, "{}"))
 )

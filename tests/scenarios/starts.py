@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from oxpull_async import Oxpull
+from oxpull_async.domain.rate_windows import Limit, Room, Window, room
 from oxpull_async.domain.record import TaskId, instant, task_id
 from tests.scenarios.looks import read
 from tests.scenarios.slots import INSTANT
@@ -14,6 +15,7 @@ from tests.scenarios.slots import INSTANT
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 BEGUN = "begun"
+EVERYBODY = 1_000_000
 _STARTS = "NEW.status = 'RUNNING' AND NEW.epoch <> OLD.epoch"
 _RETURNS = (
     "OLD.status = 'RUNNING' AND NEW.status = 'READY' AND NEW.attempts < OLD.attempts AND NEW.refunds = OLD.refunds"
@@ -148,6 +150,11 @@ class Allowed:
         if self.sliding:
             return (len(starts) - self.limit) * self.per / (self.limit * (last - first))
         return len(starts) / (self.limit * (last // self.per - first // self.per + 1))
+
+
+def room_for_everybody(limit: Limit, window: Window) -> Room:
+    """Find room whatever has started, as a claim without limits would."""
+    return replace(room(limit, window), left=EVERYBODY, opens_at=None)
 
 
 def begun(noted: Iterable[str]) -> dict[str, int]:
