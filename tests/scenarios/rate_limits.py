@@ -73,7 +73,10 @@ async def never_more_than_the_limit(
     """
     environment[LIMITS_VARIABLE] = json.dumps(load.declared)
     async with stage(url, lease_seconds=2.0) as scene, copying_starts(scene.ox):
-        async with mayhem(scene, "--concurrency=100", workers=workers, kills=kills, **environment) as havoc:
+        pause = _pause(load, kills)
+        async with mayhem(
+            scene, "--concurrency=100", workers=workers, kills=kills, pause=pause, **environment
+        ) as havoc:
             await _enqueue(scene, url, load)
             await scene.reached(TaskStatus.SUCCESSFUL, load.tasks * 3 // 4, within=_within(load))
         await scene.reached(TaskStatus.SUCCESSFUL, load.tasks, within=_within(load))
@@ -102,6 +105,12 @@ async def _enqueue(scene: Stage, url: str, load: Load) -> None:
     async with Oxpull(url, rate_limits=load.declared) as declaring:
         limited = declaring.remote(f"{APP}.limited", max_attempts=10)
         await declaring.enqueue_many([limited.call(number) for number in range(half, load.tasks)])
+
+
+def _pause(load: Load, kills: int) -> tuple[float, float]:
+    """Spread the kills over the run, so that some workers live while others start."""
+    mean = load.tasks * BUSY_SHARE / load.limit * load.seconds / (kills + 1)
+    return 0.5 * mean, 1.5 * mean
 
 
 def _within(load: Load) -> float:
