@@ -13,6 +13,7 @@ from django.db import models
 from compat_sync.columns import StoredJSONField
 from compat_sync.exceptions import BatchDoesNotExist
 from compat_sync.managers import ReadQuerySet, TaskQuerySet, WorkerQuerySet, manager_of
+from compat_sync.rate_limit_models import OxpullRateLimit, OxpullRateStart, OxpullRateWindow
 from compat_sync.read_model import ReadModel
 from compat_sync.schedule_models import OxpullSchedule, OxpullTick
 from oxpull_async.domain.batch import BatchStatus
@@ -24,6 +25,9 @@ __all__ = [
     "OxpullBatchMember",
     "OxpullLock",
     "OxpullQueue",
+    "OxpullRateLimit",
+    "OxpullRateStart",
+    "OxpullRateWindow",
     "OxpullSchedule",
     "OxpullTask",
     "OxpullTick",

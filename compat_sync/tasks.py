@@ -137,7 +137,7 @@ def core_task(ox: Oxpull, task: AnyTask, setup: BackendOptions) -> CoreTask[...,
     options = declared_options(ox.settings, path, cast("CallKeywords", calls), cast("PolicyKeywords", failures))
     takes_batch = bool(getattr(task, "takes_batch", False))
     body = body_of(task.func, takes_context=task.takes_context, takes_batch=takes_batch)
-    check_options(options, path, body)
+    check_options(options, path, body, ox.settings.rate_limits)
     return CoreTask(ox, path, options, body)
 
 

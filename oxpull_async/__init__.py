@@ -9,6 +9,7 @@ from oxpull_async.app.result import TaskResult
 from oxpull_async.app.task import Call, Task
 from oxpull_async.domain.batch import BatchInfo, BatchProgress
 from oxpull_async.domain.explanation import Explanation
+from oxpull_async.domain.rate_limit import RateLimit
 from oxpull_async.domain.record import TaskError, TaskStatus
 from oxpull_async.domain.retry import Exponential, Retry, Snooze
 from oxpull_async.domain.running_lock import RunningLock
@@ -24,6 +25,7 @@ __all__ = [
     "Explanation",
     "Exponential",
     "Oxpull",
+    "RateLimit",
     "Retry",
     "RunningLock",
     "Snooze",

@@ -65,6 +65,10 @@ CATALOG: Mapping[str, Situation] = MappingProxyType(
             "Let db_for_write() and allow_migrate() give one answer for every model of compat_sync: a task and its "
             "locks commit together.",
         ),
+        "E005": Situation(
+            "An entry of `RATE_LIMITS` is wrong, or a path of its `tasks` cannot be imported or is no task.",
+            "Write {'api': {'limit': 20, 'per': 1, 'tasks': ['shop.tasks.push']}}; docs/rate-limits.md has more.",
+        ),
         "E102": Situation(
             "An entry of `SCHEDULES` is wrong, or its task cannot be imported or is no task.",
             "docs/schedules.md has what an entry takes; name the function below @task by its module.",
@@ -96,10 +100,6 @@ CATALOG: Mapping[str, Situation] = MappingProxyType(
         "E201": Situation(
             "`OPTIONS` has a key that nobody knows.",
             "Correct its name or remove it: a setting that is not known would be ignored without a word.",
-        ),
-        "E202": Situation(
-            "`OPTIONS` has a key of django-ox whose feature comes with a later release: `RATE_LIMITS`.",
-            "Remove the key, or stay with what you have until the release that knows it.",
         ),
         "E203": Situation(
             "`QUEUES` stands inside `OPTIONS`, where Django does not look for it.",
@@ -160,6 +160,18 @@ CATALOG: Mapping[str, Situation] = MappingProxyType(
         "W001": Situation(
             "`SCHEDULES` starts a unique task: while one is pending, a tick of the schedule enqueues nothing.",
             "If every tick has to run, take the task out of UNIQUE_TASKS and remove unique from its declaration.",
+        ),
+        "W004": Situation(
+            "Aliases give one name of `RATE_LIMITS` different limits; they share it, and the smallest holds.",
+            "Give it the same limit everywhere, or other names if they are to count apart.",
+        ),
+        "W005": Situation(
+            "Aliases give one name of `RATE_LIMITS` different periods; they share it, and the longest holds.",
+            "Give it the same period everywhere, or other names if they are to count apart.",
+        ),
+        "W006": Situation(
+            "Names of `RATE_LIMITS` differ by case or accents only; each counts for itself.",
+            "Rename one of them, or give them one name if they are to count together.",
         ),
         "W103": Situation(
             "`BACKOFF_INITIAL` is more than `BACKOFF_MAX`, so every retry waits for `BACKOFF_MAX`.",

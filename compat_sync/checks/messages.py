@@ -15,6 +15,7 @@ from django.utils.module_loading import import_string
 
 from compat_sync.checks.catalog import Problem
 from compat_sync.checks.installation import database_problems, schema_problems, time_problems
+from compat_sync.checks.rate_limits import rate_limit_problems
 from compat_sync.checks.tasks import (
     imported,
     named_problems,
@@ -51,14 +52,14 @@ def backend_messages(alias: str, params: Mapping[str, Any]) -> _Messages:
 
 
 def check_installation(app_configs: Sequence[AppConfig] | None = None, **_kwargs: Any) -> _Messages:  # noqa: ARG001
-    """Return what is wrong with time zones, routers, and the database's kind and entry.
+    """Return what is wrong between aliases, and with time zones, routers and the database's entry.
 
     No database is asked.
     """
     aliases = our_entries()
     if not aliases:
         return []
-    found = [*_alike(aliases), *time_problems(), *database_problems(aliases)]
+    found = [*_alike(aliases), *rate_limit_problems(aliases), *time_problems(), *database_problems(aliases)]
     return [problem.message() for problem in found]
 
 

@@ -23,10 +23,11 @@ def imported(path: str) -> object:
 
 
 def named_problems(options: BackendOptions) -> Iterator[Problem]:
-    """List the paths of UNIQUE_TASKS and TASK_OPTIONS that lead to no task."""
+    """List the paths of UNIQUE_TASKS, RATE_LIMITS and TASK_OPTIONS that lead to no task."""
     settings = options.settings
     for code, key, paths in (
         ("E002", "UNIQUE_TASKS", settings.unique_tasks),
+        ("E005", "RATE_LIMITS", {path for rule in settings.rate_limits.rules for path in rule.tasks}),
         ("E207", "TASK_OPTIONS", options.task_options),
     ):
         for path in sorted(paths):

@@ -9,11 +9,13 @@ from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
 
 from compat_sync.checks.catalog import Problem
-from compat_sync.options.keys import IDLE_KEYS, LATER_KEYS, OPTION_KEYS, STORED_SOURCES, meant
+from compat_sync.options.keys import IDLE_KEYS, OPTION_KEYS, STORED_SOURCES, meant
+from compat_sync.options.rate_limits import read_rate_limits
 from compat_sync.options.readers import READERS, legacy_attempts, read_queues
 from compat_sync.options.schedules import SchedulableEntry, read_schedules
 from compat_sync.options.tasks import read_task_options
 from oxpull_async.domain.errors import UsageError
+from oxpull_async.domain.rate_limit import RateLimits
 from oxpull_async.domain.retry import Exponential
 from oxpull_async.domain.schedule_entry import ScheduleEntry
 from oxpull_async.domain.settings import USUAL_POOL_SIZE, Settings
@@ -126,7 +128,9 @@ class _Reading:
         keywords = {_KEYWORDS[key]: value for key, value in self._values(_KEYWORDS).items()}
         settings = Settings.of(cast("SettingsKeywords", {**keywords, "queues": self._queues(), **self._backoff()}))
         self._look_at_attempts()
-        settings = replace(settings, schedules=self._schedules(settings.queues))
+        settings = replace(
+            settings, schedules=self._schedules(settings.queues), rate_limits=self._rate_limits(settings.queues)
+        )
         try:
             return replace(settings, alias=Settings.of({"alias": self._alias}).alias)
         except UsageError as wrong:
@@ -147,8 +151,6 @@ class _Reading:
             )
         elif key in IDLE_KEYS:
             self._note("I201", f"OPTIONS[{key!r}] has no effect: {IDLE_KEYS[str(key)]}")
-        elif key in LATER_KEYS:
-            self._note("E202", f"OPTIONS[{key!r}] needs {LATER_KEYS[str(key)]}, which come with a later release")
         elif key == "QUEUES":
             self._note("E203", "QUEUES stands inside OPTIONS, where nothing looks for it")
         elif key not in _KNOWN:
@@ -189,6 +191,12 @@ class _Reading:
         for sentence in wrong:
             self._note("E102", sentence)
         return entries
+
+    def _rate_limits(self, queues: frozenset[str]) -> RateLimits:
+        limits, wrong = read_rate_limits(self._given.get("RATE_LIMITS", {}), queues)
+        for sentence in wrong:
+            self._note("E005", sentence)
+        return limits
 
     def _look_at_attempts(self) -> None:
         given = self._given.get("MAX_ATTEMPTS")

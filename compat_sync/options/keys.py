@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from oxpull_async.domain.settings import USUAL_POOL_SIZE
 
-__all__ = ["IDLE_KEYS", "LATER_KEYS", "OPTION_KEYS", "STORED_SOURCES", "OptionKey", "meant"]
+__all__ = ["IDLE_KEYS", "OPTION_KEYS", "STORED_SOURCES", "OptionKey", "meant"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,12 @@ OPTION_KEYS: tuple[OptionKey, ...] = (
         "Keywords of `@task` for Django 6.0, whose decorator takes none of ours.",
     ),
     OptionKey(
+        "RATE_LIMITS",
+        "dict of name to dict or RateLimit",
+        "{}",
+        "How many attempts start in how much time: `limit`, `per`, `tasks`, `queues`; docs/rate-limits.md has more.",
+    ),
+    OptionKey(
         "SCHEDULES",
         "dict of name to dict",
         "{}",
@@ -98,11 +104,6 @@ IDLE_KEYS: dict[str, str] = {
 
 STORED_SOURCES = ("django_ox.stored.DatabaseScheduleSource", "compat_sync.schedules.DatabaseScheduleSource")
 """What SCHEDULE_SOURCE may name: stored schedules, which are always served."""
-
-LATER_KEYS: dict[str, str] = {
-    "RATE_LIMITS": "rate limits",
-}
-"""Keys of django-ox whose feature comes with a later release."""
 
 _OTHER_NAMES = {"LEASE_SECONDS": "LOCK_TIMEOUT", "TIMEOUT": "TASK_TIMEOUT", "BACKOFF": "BACKOFF_INITIAL"}
 

@@ -5,6 +5,7 @@ import os
 import socket
 import time
 from collections.abc import Awaitable, Callable, Collection
+from dataclasses import replace
 from types import TracebackType
 from typing import Self, TypedDict, Unpack
 
@@ -23,6 +24,7 @@ from compat_sync.threads import on_django
 from compat_sync.worker.host import DjangoHost, installed_packages, register
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.outcome import Failed, Outcome, Released, Settlement
+from oxpull_async.domain.rate_lanes import LaneMark, LimitsLook
 from oxpull_async.domain.record import ClaimedTask
 from oxpull_async.domain.task import checked_queue
 from oxpull_async.runtime.attempts import Attempt, Attempts
@@ -33,6 +35,8 @@ from oxpull_async.store.claim import ClaimRequest, claim
 from oxpull_async.store.lease import WorkerCard, remove
 from oxpull_async.store.lease import register as register_worker
 from oxpull_async.store.queues import Outlook, peek, promote
+from oxpull_async.store.rate_lanes import look_at_lanes
+from oxpull_async.store.rate_limits import sort_limited
 from oxpull_async.store.results import get_task
 from oxpull_async.store.settle import report_progress, settle
 
@@ -123,11 +127,13 @@ class _Runner:
         self._inline = Inline(host.settings.max_payload_bytes, host.result_of, self._report, as_if_alone)
         self._worker_id = str(uuid_utils.uuid7())
         self._outlook = Outlook((), None)
+        self._look: LimitsLook | None = None
 
     def __enter__(self) -> Self:
         queues = None if self._queues is None else tuple(sorted(self._queues))
         alias = self._host.settings.alias
-        card = WorkerCard(self._worker_id, alias, socket.gethostname(), os.getpid(), queues, 1, LEASE)
+        limits = self._host.settings.rate_limits.rules
+        card = WorkerCard(self._worker_id, alias, socket.gethostname(), os.getpid(), queues, 1, LEASE, limits)
         self._do(lambda conn: register_worker(conn, card))
         return self
 
@@ -152,11 +158,30 @@ class _Runner:
         return None
 
     def due(self) -> tuple[str, ...]:
-        """Return the served queues that have due tasks."""
+        """Return the served queues that have due tasks, which rate limits let start."""
+        alias = self._host.settings.alias
         while self._do(lambda conn: promote(conn, MOST)) == MOST:
             pass
-        self._outlook = self._do(lambda conn: peek(conn, self._host.settings.alias))
-        return tuple(name for name in self._outlook.queues if self._queues is None or name in self._queues)
+        self._outlook = self._do(lambda conn: peek(conn, alias))
+        if self._outlook.has_limits and self._do(lambda conn: sort_limited(conn, alias, MOST)):
+            return self.due()
+        self._look = self._look_at_limits(self._served(self._outlook.limited))
+        lanes = () if self._look is None else self._look.lanes
+        return tuple(sorted({*self._served(self._outlook.queues), *(lane.queue_name for lane in lanes)}))
+
+    def _served(self, queues: Collection[str]) -> tuple[str, ...]:
+        return tuple(name for name in queues if self._queues is None or name in self._queues)
+
+    def _look_at_limits(self, queues: tuple[str, ...], after: LaneMark | None = None) -> LimitsLook | None:
+        """Find tasks known here that rate limits let start, or return None."""
+        if not queues:
+            return None
+        alias = self._host.settings.alias
+        look = self._do(lambda conn: look_at_lanes(conn, alias, queues, MOST, after))
+        known = tuple(replace(lane, places=1) for lane in look.lanes if lane.task_path not in self._lookup.unknown)
+        if known or look.after is None:
+            return replace(look, lanes=known)
+        return self._look_at_limits(queues, look.after)
 
     def carry_out(self, attempt: Attempt) -> Ran:
         """Run a claimed attempt to its end."""
@@ -192,13 +217,14 @@ class _Runner:
             limit=1,
             excluded_paths=self._lookup.unknown,
             meets_locks=self._outlook.meets_locks,
+            look=self._look,
         )
         claimed = self._do(lambda conn: claim(conn, request))
         return claimed[0] if claimed else None
 
     def _hand_back(self, claimed: ClaimedTask) -> None:
         """Give back a task that cannot be run here, as a worker does."""
-        back = [Settlement.of(claimed, Released())]
+        back = [Settlement.of(claimed, Released(), claimed.permits)]
         self._do(lambda conn: settle(conn, back))
 
     def _settle(self, attempt: Attempt, outcome: Outcome) -> None:

@@ -76,7 +76,7 @@ class Declarations:
         if not all(part.isidentifier() for part in path.split(".")) or "." not in path:
             raise InvalidTask(f"{path!r} is no dotted path to a task, like 'shop.tasks.send_invoice'")
         declared = declared_options(self.settings, checked_task_path(path), options)
-        check_options(declared, path, body=None)
+        check_options(declared, path, None, self.settings.rate_limits)
         return Task(cast("Oxpull", self), path, declared, body=None)
 
 

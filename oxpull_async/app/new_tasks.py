@@ -1,6 +1,6 @@
 """From a call to the task that is to be stored.
 
-Its arguments are checked, its id is made, its unique key and the key of its running lock are computed.
+Its arguments are checked, its id is made, its unique key and the keys of its lock and limits are computed.
 """
 
 import logging
@@ -74,6 +74,7 @@ class NewTasks:
             lock_key=None if lock is None else self._lock_key(lock, call, (args, kwargs)),
             lock_limit=None if lock is None else lock.limit,
             lock_conflict=None if lock is None else lock.on_conflict,
+            limit_keys=settings.rate_limits.keys_of(task.path, options.queue_name, call.args, call.kwargs),
             batch_id=batch_id,
         )
 

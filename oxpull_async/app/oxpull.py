@@ -29,7 +29,7 @@ class Oxpull(Declarations, Scheduling, Batches, Operations):
     `queues` (names that are allowed; none given: any), `max_attempts`, `backoff`, `timeout` (defaults of its tasks),
     `max_payload_bytes`, `lease_seconds`, `pool_size`, `pooler` ("transaction" behind pgbouncer), `listen_url`, `alias`,
     `unique_tasks` (tasks or paths that are unique unless declared otherwise), `unique_ttl` (how long a unique key is
-    held at most), `schedules` (a dict of names to dicts with a `task` and what `schedule` takes).
+    held at most), `rate_limits` (names to RateLimit(…) or dicts), `schedules` (names to dicts: `task` and its ticks).
 
     Raises: UsageError or InvalidTask for a value out of range, TypeError for an unknown keyword.
     """

@@ -12,6 +12,7 @@ from oxpull_async.domain.annotations import ArgumentCodec
 from oxpull_async.domain.durations import Duration
 from oxpull_async.domain.errors import InvalidTask
 from oxpull_async.domain.key_functions import check_key_function
+from oxpull_async.domain.rate_limit import RateLimits, limit_place
 from oxpull_async.domain.retry import Backoff, RetryPolicy, checked_backoff
 from oxpull_async.domain.running_lock import RunningLock, declared_lock, lock_place
 from oxpull_async.domain.settings import Settings, refuse_unknown
@@ -104,7 +105,7 @@ class Task[**P, R]:
         """
         refuse_unknown("using()", changes.keys(), CallKeywords.__annotations__)
         options = _changed_options(self.options, changes, self.ox.settings)
-        check_options(options, self.path, self.body)
+        check_options(options, self.path, self.body, self.ox.settings.rate_limits)
         return type(self)(self.ox, self.path, options, self.body)
 
     def call(self, *args: P.args, **kwargs: P.kwargs) -> Call[R]:
@@ -166,7 +167,7 @@ def declare_task(
     is_coroutine = inspect.iscoroutinefunction(function)
     codec = ArgumentCodec.for_function(function, skip_first=len(first))
     body = Body(function, codec, is_coroutine, takes_context, takes_batch=takes_batch)
-    check_options(options, path, body)
+    check_options(options, path, body, ox.settings.rate_limits)
     kind = CoroutineTask if is_coroutine else FunctionTask
     return kind(ox, path, options, body)
 
@@ -181,7 +182,7 @@ def declared_options(
     return replace(options, policy=_policy(options.policy, failures)) if failures else options
 
 
-def check_options(options: TaskOptions, path: str, body: Body | None) -> None:
+def check_options(options: TaskOptions, path: str, body: Body | None, limits: RateLimits) -> None:
     """Raise InvalidTask where options do not go together, or not with the task's parameters."""
     rule, lock = options.unique, options.running_lock
     if rule is not None and rule.wait is not None and options.run_after is not None:
@@ -191,6 +192,9 @@ def check_options(options: TaskOptions, path: str, body: Body | None) -> None:
         check_key_function(rule.key, signature, path)
     if lock is not None and lock.key is not None:
         check_key_function(lock.key, signature, lock_place(path))
+    for limit in limits.covering(path, options.queue_name):
+        if limit.key is not None:
+            check_key_function(limit.key, signature, limit_place(path, limit.name))
 
 
 def _changed_options(options: TaskOptions, changes: CallKeywords, settings: Settings) -> TaskOptions:

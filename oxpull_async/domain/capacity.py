@@ -10,8 +10,8 @@ LEAST_UNSETTLED = 1000
 class Load:
     """What a worker process is busy with.
 
-    `queued` functions wait for a thread, the last claim `met_functions`, due rows have running locks where it
-    `meets_locks`; `budget` None has no end.
+    `queued` functions wait for a thread, the last claim `met_functions`, what is claimed `must_begin` at once where due
+    rows have running locks or limit keys; `budget` None has no end.
     """
 
     concurrency: int
@@ -21,7 +21,7 @@ class Load:
     free_threads: int
     queued: int
     met_functions: bool
-    meets_locks: bool
+    must_begin: bool
     budget: int | None
 
 
@@ -38,7 +38,7 @@ class Allowance:
 
 
 def allowance(load: Load) -> Allowance:
-    """Decide what the next claim may take: only what starts soon, or at once among locks.
+    """Decide what the next claim may take: only what starts soon, or at once among locks and limits.
 
     Nothing while outcomes pile up faster than they are written.
     """
@@ -49,5 +49,5 @@ def allowance(load: Load) -> Allowance:
         limit = 0
     functions = load.queued == 0 and load.free_threads > 0
     if functions and load.met_functions:
-        limit = min(limit, load.free_threads + (0 if load.meets_locks else load.threads))
+        limit = min(limit, load.free_threads + (0 if load.must_begin else load.threads))
     return Allowance(max(limit, 0), functions, at_once=limit <= load.free_threads)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import assert_never
 
+from oxpull_async.domain.limit_keys import key_of
+from oxpull_async.domain.permit import Permit, WindowKey
 from oxpull_async.domain.record import ClaimedTask, TaskId, TaskStatus, wire_id
 
 
@@ -22,6 +24,14 @@ class Succeeded:
 
 
 @dataclass(frozen=True, slots=True)
+class SlowDown:
+    """The task asked that a rate limit lets nothing start under its key for `seconds`."""
+
+    limit: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """The attempt failed; `error` is the stored entry as JSON text.
 
@@ -30,6 +40,7 @@ class Failed:
 
     error: str
     retry_in: float | None
+    slow_down: SlowDown | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +82,24 @@ class Settlement:
     """The batch of the task, if it has one: its end is to be counted."""
     workflow_id: str | None = None
     """The workflow of the task, if it is a node: its end is to be followed."""
+    limit_keys: str | None = None
+    """The keys under which rate limits count it."""
+    permits: tuple[Permit, ...] = ()
+    """The starts that were counted for an attempt which is known not to have begun; they go back."""
 
     @classmethod
-    def of(cls, claimed: ClaimedTask, outcome: Outcome) -> "Settlement":
+    def of(cls, claimed: ClaimedTask, outcome: Outcome, permits: tuple[Permit, ...] = ()) -> "Settlement":
         """Return the outcome of a claimed task, with all that hangs on it."""
-        lease = Lease(claimed.id, claimed.epoch)
-        return cls(lease, outcome, claimed.rerun_key, claimed.lock_key, claimed.batch_id, claimed.workflow_id)
+        hangs_on = claimed.rerun_key, claimed.lock_key, claimed.batch_id, claimed.workflow_id, claimed.limit_keys
+        return cls(Lease(claimed.id, claimed.epoch), outcome, *hangs_on, permits)
+
+    @property
+    def holds(self) -> tuple[WindowKey, float] | None:
+        """The window that the task asked to hold shut, and for how many seconds."""
+        if not isinstance(self.outcome, Failed) or self.outcome.slow_down is None:
+            return None
+        asked = self.outcome.slow_down
+        return (asked.limit, key_of(self.limit_keys or "", asked.limit)), asked.seconds
 
     def columns(self) -> dict[str, object]:
         """Return the values of the statement `settle`, ready for JSON."""
@@ -96,9 +119,9 @@ def _columns(outcome: Outcome) -> tuple[str, str | None, str | None, float | Non
     match outcome:
         case Succeeded(value):
             return TaskStatus.SUCCESSFUL, value, None, None, False
-        case Failed(error, None):
+        case Failed(error=error, retry_in=None):
             return TaskStatus.FAILED, None, error, None, False
-        case Failed(error, retry_in):
+        case Failed(error=error, retry_in=retry_in):
             return TaskStatus.READY, None, error, retry_in, False
         case Snoozed(seconds):
             return TaskStatus.READY, None, None, seconds, True

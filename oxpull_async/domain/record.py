@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from oxpull_async.domain.permit import Permit
+
 type TaskId = str
 type WorkerId = str
 
@@ -99,6 +101,8 @@ class ClaimedTask:
     batch_id: str | None = None
     workflow_id: str | None = None
     limit_keys: str | None = None
+    permits: tuple[Permit, ...] = ()
+    """The starts that rate limits have counted for this attempt."""
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> "ClaimedTask":

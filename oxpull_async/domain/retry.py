@@ -11,6 +11,7 @@ from typing import assert_never
 
 from oxpull_async.domain.durations import Duration, seconds
 from oxpull_async.domain.errors import InvalidTask, OxpullError
+from oxpull_async.domain.limit_name import checked_limit_name
 
 MAX_SNOOZES = 1000
 MAX_DELAY = 366 * 86_400.0
@@ -19,13 +20,17 @@ MAX_DELAY = 366 * 86_400.0
 class Retry(OxpullError):
     """The task asked to be run again."""
 
-    def __init__(self, after: Duration = 0, message: str | None = None) -> None:
+    def __init__(self, after: Duration = 0, message: str | None = None, *, slow_down: str | None = None) -> None:
         """Run the task again `after` seconds from now.
 
-        The attempt counts, and on the last one the task fails.
+        The attempt counts, and on the last one the task fails. `slow_down` names a rate limit that covers the task: as
+        long as that, the limit admits nothing more under this task's key.
+
+        Raises: UsageError for no duration, or a name that no limit can have.
         """
         super().__init__(message)
         self.after = seconds(after, name="after")
+        self.slow_down = None if slow_down is None else checked_limit_name(slow_down)
 
 
 class Snooze(OxpullError):

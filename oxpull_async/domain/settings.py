@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol, TypedDict
 
 from oxpull_async.domain.durations import Duration, seconds
 from oxpull_async.domain.errors import UsageError
+from oxpull_async.domain.rate_limit import RateLimit, RateLimits, read_limits
 from oxpull_async.domain.retry import Backoff, Exponential, RetryPolicy, checked_backoff
 from oxpull_async.domain.schedule_entry import ScheduleEntry, read_entries
 from oxpull_async.domain.task import (
@@ -44,6 +45,7 @@ class SettingsKeywords(TypedDict, total=False):
     alias: str
     unique_tasks: Collection[str | HasPath]
     unique_ttl: Duration | None
+    rate_limits: Mapping[str, RateLimit | Mapping[str, Any]]
     schedules: Mapping[str, Mapping[str, Any]]
 
 
@@ -62,6 +64,7 @@ class Settings:
     unique_tasks: frozenset[str] = frozenset()
     unique_ttl: float | None = None
     schedules: Mapping[str, ScheduleEntry] = field(default_factory=dict)
+    rate_limits: RateLimits = field(default_factory=RateLimits)
 
     @classmethod
     def of(cls, given: SettingsKeywords) -> "Settings":
@@ -83,7 +86,8 @@ class Settings:
         ttl = checked_ttl("unique_ttl", given.get("unique_ttl"))
         queues = _queues(given.get("queues", ()))
         entries = read_entries(given.get("schedules", {}), queues=queues)
-        return cls(queues, _defaults(given), payload, lease, alias, unique, ttl, entries)
+        limits = read_limits(given.get("rate_limits", {}), queues)
+        return cls(queues, _defaults(given), payload, lease, alias, unique, ttl, entries, limits)
 
 
 def refuse_unknown(where: str, given: Collection[str], known: Collection[str]) -> None:

@@ -4,7 +4,7 @@ import threading
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from oxpull_async.domain.outcome import Lease, Outcome, Settlement, Succeeded
+from oxpull_async.domain.outcome import Lease, Outcome, Released, Settlement, Succeeded
 from oxpull_async.domain.record import ClaimedTask, TaskRecord, WorkerId
 from oxpull_async.domain.retry import RetryPolicy
 from oxpull_async.domain.surroundings import Run, is_final
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     import asyncio
 
     from oxpull_async.domain.batch import BatchInfo
+
+
+LATEST_START = 0.1
 
 
 class Phase(Enum):
@@ -79,7 +82,8 @@ class Attempt:
 
     def settlement(self, outcome: Outcome) -> Settlement:
         """Return what is to be written about it, with the keys on which other tasks hang."""
-        return Settlement.of(self.claimed, outcome)
+        did_not_begin = isinstance(outcome, Released) and not self.begun_at
+        return Settlement.of(self.claimed, outcome, self.claimed.permits if did_not_begin else ())
 
     def run(self, record: TaskRecord | None) -> Run:
         """Return what the surroundings of its task see of it, once it has begun."""
@@ -165,9 +169,14 @@ class Attempts:
             self._live[attempt.lease] = attempt
 
     def begin(self, attempt: Attempt, now: float) -> bool:
-        """Let an attempt start; False when it was taken back or told to stop before."""
+        """Let an attempt start.
+
+        False when it was taken back or told to stop before, or when a rate limit counted its start too long ago.
+        """
         with self._lock:
             if attempt.phase is not Phase.CLAIMED or attempt.stop is not None:
+                return False
+            if attempt.claimed.permits and now - attempt.claimed_at > LATEST_START:
                 return False
             attempt.phase, attempt.begun_at = Phase.BEGUN, now
             return True

@@ -13,6 +13,7 @@ from oxpull_async.runtime.executor import Executor
 from oxpull_async.runtime.host import Host
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.lease import LeaseState
+from oxpull_async.runtime.limit_watch import LimitWatch
 from oxpull_async.runtime.lock_watch import LockWatch
 from oxpull_async.runtime.lookup import NOT_DECLARED, Lookup, Runnable
 from oxpull_async.runtime.repeat import repeat
@@ -52,6 +53,7 @@ class Claimer:
         self.lookup = Lookup(host, plan.imports)
         self.claimed = 0
         self.locks = LockWatch(host.database)
+        self.limits = LimitWatch(host.database, host.settings.alias)
 
     @property
     def is_spent(self) -> bool:
@@ -70,7 +72,7 @@ class Claimer:
             free_threads=self._plan.threads - threads.borrowed_tokens,
             queued=threads.tasks_waiting,
             met_functions=self._met_functions,
-            meets_locks=self.locks.meets_locks,
+            must_begin=self.locks.meets_locks or self.limits.meets_limits,
             budget=None if budget is None else budget - self.claimed,
         )
         return allowance(load)
@@ -93,26 +95,28 @@ class Claimer:
         room = self.room()
         if room.limit < 1 or not self.is_trusted:
             return 0
-        request = self._request(tuple(queues), room)
+        request = await self.limits.looked(self._request(tuple(queues), room))
+        began = time.monotonic()
         self._attempts.claims_begun += 1
         try:
             rows = await self.locks.claim(request)
-            await self._take(rows, request.worker_id)
+            await self._take(rows, request.worker_id, began)
         except BaseException:
             self._attempts.claim_in_doubt = True
             raise
         finally:
             self._attempts.claims_ended += 1
         self.claimed += len(rows)
+        self.limits.claimed(rows)
         if rows and self._hub.wants(TasksClaimed):
             self._hub.emit(TasksClaimed(len(rows)))
         await self.locks.make_way(request)
         return len(rows)
 
-    async def _take(self, rows: Sequence[ClaimedTask], worker_id: WorkerId) -> None:
+    async def _take(self, rows: Sequence[ClaimedTask], worker_id: WorkerId, began: float) -> None:
         """Start what was claimed, unless the answer came so late that the lease may be over meanwhile."""
         if worker_id == self._lease.worker_id and self._lease.is_trusted(time.monotonic()):
-            await self._start(rows, worker_id)
+            await self._start(rows, worker_id, await self.limits.stamps(rows, began))
         elif rows:
             await self._hand_back(rows, "the lease may have ended during the claim")
 
@@ -128,12 +132,12 @@ class Claimer:
             meets_locks=self.locks.meets_locks,
         )
 
-    async def _start(self, rows: Sequence[ClaimedTask], worker_id: WorkerId) -> None:
+    async def _start(self, rows: Sequence[ClaimedTask], worker_id: WorkerId, stamps: Mapping[TaskId, float]) -> None:
         found = {row.id: self.lookup.find(row.task_path) for row in rows}
         strangers = [row for row in rows if found[row.id] is None]
         late = self._beyond_the_threads(rows, found)
         attempts = [
-            Attempt(row, worker_id, runnable, time.monotonic())
+            Attempt(row, worker_id, runnable, stamps.get(row.id, time.monotonic()))
             for row in rows
             if (runnable := found[row.id]) is not None and row.id not in late
         ]
@@ -150,7 +154,7 @@ class Claimer:
                 self._executor.start(attempt, record)
         if late:
             await self._hand_back(
-                list(late.values()), "they would hold their running locks while they wait for a thread"
+                list(late.values()), "they would hold their locks and permits while they wait for a thread"
             )
         if strangers:
             await self._hand_back(strangers, "their tasks are not known here")
@@ -160,10 +164,10 @@ class Claimer:
     def _beyond_the_threads(
         self, rows: Sequence[ClaimedTask], found: Mapping[str, Runnable | None]
     ) -> dict[TaskId, ClaimedTask]:
-        """Return the functions with running locks for which no thread is free, if the rows start in their order."""
+        """Return the functions with running locks or limits for which no thread is free, if rows start in order."""
         functions = [row for row in rows if (known := found[row.id]) is not None and not known.body.is_coroutine]
         free = self._plan.threads - self._executor.threads.statistics().borrowed_tokens
-        return {row.id: row for row in functions[max(free, 0) :] if row.lock_key is not None}
+        return {row.id: row for row in functions[max(free, 0) :] if row.lock_key is not None or row.permits}
 
     async def _records(self, attempts: Sequence[Attempt]) -> dict[str, TaskRecord]:
         """Read the whole rows of attempts that need them."""
@@ -187,6 +191,6 @@ class Claimer:
 
     async def _hand_back(self, rows: Sequence[ClaimedTask], why: str) -> None:
         """Give back rows that are not started here, at once."""
-        back = [Settlement.of(row, Released()) for row in rows]
+        back = [Settlement.of(row, Released(), row.permits) for row in rows]
         await repeat(self._host.database, lambda conn: settle(conn, back))
         self._hub.emit(TasksReleased(len(back), why))

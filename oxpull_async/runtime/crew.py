@@ -133,4 +133,5 @@ def _card(host: Host, plan: Plan) -> WorkerCard:
         queues=plan.queues,
         concurrency=plan.concurrency,
         lease_seconds=host.settings.lease_seconds,
+        limits=host.settings.rate_limits.rules,
     )

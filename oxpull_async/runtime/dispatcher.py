@@ -97,14 +97,31 @@ class Dispatcher:
             await self._claim_all(tuple(served))
         was_idle = not self._attempts.busy  # what ended during the look may have become due after it
         outlook = await self._look()
-        self._claimer.locks.note(meets_locks=outlook.meets_locks)
-        if outlook.queues:
-            claimed = await self._claim_all(outlook.queues)
-            return self._after_claim(confirmed_at, was_idle=was_idle) if not claimed else self._more()
+        self._note(outlook, was_idle=was_idle)
+        brought = await self._serve(outlook)
+        if brought is not None:
+            return self._more() if brought else self._after_claim(confirmed_at, was_idle=was_idle)
         self._fruitless.length = 0
         if self._plan.burst and was_idle:
             return None
         return self._idle_pause(outlook)
+
+    async def _serve(self, outlook: Outlook) -> int | None:
+        """Claim what is due; returns how many rows moved, None where nothing is due but what limits hold up."""
+        limits = self._claimer.limits
+        limited = outlook.limited if not limits.due_in else ()
+        if not outlook.queues and not limited:
+            return None
+        moved = await self._claim_all(tuple(sorted({*outlook.queues, *limited})))
+        moved = moved or await limits.sort(outlook, now=True)
+        return None if not moved and not outlook.queues and limits.is_throttled else moved
+
+    def _note(self, outlook: Outlook, *, was_idle: bool) -> None:
+        """Note what due rows depend on; a burst ends only after a look at all that limits may hold up."""
+        self._claimer.locks.note(meets_locks=outlook.meets_locks)
+        self._claimer.limits.note(outlook.limited)
+        if self._plan.burst and was_idle:
+            self._claimer.limits.look_now()
 
     def _last_pause(self) -> float | None:
         return LOOK_WHILE_FULL if self._attempts.live() else None
@@ -129,7 +146,12 @@ class Dispatcher:
         if self._plan.burst:
             is_over = was_idle and confirmed_at > self._fruitless.since
             return None if is_over else LOOK_WHILE_BUSY
-        return min(LOOK_WHILE_BUSY * 2.0 ** min(self._fruitless.length, 10), LOOK_WHILE_FULL)
+        return self._before_limits(min(LOOK_WHILE_BUSY * 2.0 ** min(self._fruitless.length, 10), LOOK_WHILE_FULL))
+
+    def _before_limits(self, pause: float) -> float:
+        """Shorten a pause so that a window that opens is seen."""
+        limits = self._claimer.limits
+        return min(pause, limits.due_in) if limits.meets_limits else pause
 
     def _idle_pause(self, outlook: Outlook) -> float:
         if self._attempts.busy:
@@ -137,6 +159,7 @@ class Dispatcher:
         pause = poll_pause(time.monotonic() - self._busy_until, pushed=self.pushed)
         if self._plan.burst:
             pause = min(pause, LOOK_WHILE_BUSY)
+        pause = self._before_limits(pause)
         return pause if outlook.next_due_in is None else min(pause, max(outlook.next_due_in, 0.0))
 
     async def _look(self) -> Outlook:
@@ -146,9 +169,13 @@ class Dispatcher:
         if outlook.next_due_in is not None and outlook.next_due_in <= 0:
             await self._promote()
             outlook = await repeat(self._host.database, lambda conn: peek(conn, alias))
-        if self._plan.queues is None:
+        if await self._claimer.limits.sort(outlook):
+            outlook = await repeat(self._host.database, lambda conn: peek(conn, alias))
+        served = self._plan.queues
+        if served is None:
             return outlook
-        return replace(outlook, queues=tuple(name for name in outlook.queues if name in self._plan.queues))
+        queues, limited = ([name for name in names if name in served] for names in (outlook.queues, outlook.limited))
+        return replace(outlook, queues=tuple(queues), limited=tuple(limited))
 
     async def _promote(self) -> None:
         for _ in range(PROMOTE_ROUNDS):

@@ -6,8 +6,8 @@ import random
 
 from oxpull_async.domain.errors import DataRefused, InvalidPayload, TaskCancelled, TaskTimeout
 from oxpull_async.domain.failure_text import class_path, describe_exception, storable_text
-from oxpull_async.domain.outcome import Cancelled, Failed, Outcome, Released, Snoozed
-from oxpull_async.domain.retry import MAX_SNOOZES, Retry, Snooze, retry_delay
+from oxpull_async.domain.outcome import Cancelled, Failed, Outcome, Released, SlowDown, Snoozed
+from oxpull_async.domain.retry import MAX_DELAY, MAX_SNOOZES, Retry, Snooze, retry_delay
 from oxpull_async.runtime.attempts import Attempt, Stop
 
 MOST_IN_LOGS = 1024
@@ -45,13 +45,20 @@ def failure(attempt: Attempt, error: BaseException) -> Outcome:
     entry = _entry(error, attempt)
     if isinstance(error, InvalidPayload):
         return Failed(entry, None)
+    slow_down = _slow_down(error)
     chance = random.random()  # noqa: S311 - spreading load, not keeping secrets
     try:
         delay = retry_delay(attempt.policy, error, claimed.attempt, claimed.max_attempts, chance)
     except Exception as broken:  # noqa: BLE001 - a backoff function is the user's code
         broken.__context__ = error
         return Failed(_entry(broken, attempt), None)
-    return Failed(entry, delay)
+    return Failed(entry, delay, slow_down)
+
+
+def _slow_down(error: BaseException) -> SlowDown | None:
+    if not isinstance(error, Retry) or error.slow_down is None:
+        return None
+    return SlowDown(error.slow_down, min(error.after, MAX_DELAY))
 
 
 def timed_out(attempt: Attempt) -> TaskTimeout:

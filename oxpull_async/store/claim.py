@@ -3,14 +3,22 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from oxpull_async.db.contract import Connection, Row, Scalar
-from oxpull_async.domain.record import ClaimedTask, TaskId, WorkerId, task_id, wire_id
-from oxpull_async.store.locks import admit_locked, locked_candidate, turn_away
+from oxpull_async.domain.permit import WindowKey
+from oxpull_async.domain.rate_lanes import LimitsLook
+from oxpull_async.domain.rate_windows import Admitted, Contender, admit_all, over_at, permits_of
+from oxpull_async.domain.record import ClaimedTask, TaskId, WorkerId, task_id, wire_id, wire_instant
+from oxpull_async.store.locks import admit_locked, locked_candidate, slots_held, turn_away
 from oxpull_async.store.queues import json_list
+from oxpull_async.store.rate_lanes import limited_candidates
+from oxpull_async.store.rate_windows import count_starts, lock_windows, read_rooms
 
 MOST_PASSES = 10
+MOST_DECISIONS = 3
 WIDE_LOOK = 100
+_OF_FREE_ROWS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +27,8 @@ class ClaimRequest:
 
     Attempts at `later_paths` will not start at once and are not marked as begun; `excluded_paths` are left alone.
     Without `meets_locks` rows that have a running lock may be left for a later claim; with `passes_locked` too, where a
-    look a moment ago found their locks taken, they are looked at only if there are no others.
+    look a moment ago found their locks taken, they are looked at only if there are no others. Rows with limit keys are
+    claimed only from the lanes that `look` found open a moment ago.
     """
 
     worker_id: WorkerId
@@ -30,6 +39,7 @@ class ClaimRequest:
     excluded_paths: frozenset[str] = frozenset()
     meets_locks: bool = False
     passes_locked: bool = False
+    look: LimitsLook | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +54,13 @@ class Claimed:
     unfinished: bool = False
 
 
+class _Found(NamedTuple):
+    """A row of a statement that lists candidates, and what its start depends on."""
+
+    row: Row
+    contender: Contender
+
+
 async def claim(conn: Connection, request: ClaimRequest) -> list[ClaimedTask]:
     """Lease up to `limit` due tasks to the worker, by priority, then `available_at`, then id.
 
@@ -56,6 +73,8 @@ async def claim_and_look(conn: Connection, request: ClaimRequest) -> Claimed:
     """Claim as `claim` does, and tell what became of rows with running locks."""
     if request.limit < 1 or not request.queues:
         return Claimed()
+    if request.look is not None and request.look.lanes:
+        return await _claim_under_limits(conn, request, request.look)
     passes = request.passes_locked or not request.meets_locks
     rows = await (_claim_free if passes else _claim_unless_startable)(conn, request)
     if rows or not request.meets_locks:
@@ -74,6 +93,12 @@ async def make_way(conn: Connection, request: ClaimRequest) -> int:
         locked = await _read(conn, request, "locked_candidates")
         admission = await admit_locked(conn, [locked_candidate(row) for row in _best(locked)])
         return await turn_away(conn, admission.of_taken_keys(), may_be_more=len(locked) >= request.limit)
+
+
+async def claim_ages(conn: Connection, ids: Sequence[TaskId]) -> dict[TaskId, float]:
+    """Say for how many seconds rows have been claimed, by the clock that stamped them."""
+    rows = await conn.fetch("claim_ages", ids=json.dumps([wire_id(id_) for id_ in ids]))
+    return {task_id(row[0]): float(row[1]) for row in rows}
 
 
 async def _claim_past_the_locked(conn: Connection, request: ClaimRequest) -> Claimed:
@@ -125,6 +150,45 @@ async def _claim_by_locking_first(conn: Connection, request: ClaimRequest, width
         return rows, await turn_away(conn, admission, may_be_more=len(locked) >= width)
 
 
+async def _claim_under_limits(conn: Connection, request: ClaimRequest, look: LimitsLook) -> Claimed:
+    """Claim the best rows of open lanes and of all others together, each as its lock and its limits let it."""
+    async with conn.transaction():
+        locked = await _read(conn, request, "locked_candidates") if request.meets_locks else []
+        limited = await limited_candidates(conn, request.backend_alias, look.lanes)
+        found = [_Found(row, _contender(row)) for row in (*locked, *await _read(conn, request, "claim_candidates"))]
+        found += [_Found(row, _contender(row, lane.windows)) for row, lane in limited]
+        found.sort(key=lambda one: (one.row[1], one.row[2], one.contender.task_id))
+        admitted, tasks = await _start_in_order(conn, request, look, [one.contender for one in found])
+        if len(tasks) >= request.limit:
+            return Claimed(tasks)
+        turned_away = await turn_away(conn, admitted.locks, may_be_more=len(found) >= request.limit)
+    return Claimed(tasks, unfinished=not tasks and turned_away > 0)
+
+
+async def _start_in_order(
+    conn: Connection, request: ClaimRequest, look: LimitsLook, contenders: Sequence[Contender]
+) -> tuple[Admitted, list[ClaimedTask]]:
+    """Lock what the contenders need, decide, lease those admitted and count their starts.
+
+    What a fixed window lets start is leased before it is over, or else decided again for the next one.
+    """
+    windows = {window for row in contenders for window in row.windows}
+    held = await slots_held(conn, sorted({row.lock.lock_key for row in contenders if row.lock is not None}))
+    await lock_windows(conn, windows)
+    for _ in range(MOST_DECISIONS):
+        rooms = await read_rooms(conn, look.limits, windows)
+        admitted = admit_all(contenders, held, {key: each.left for key, each in rooms.items()}, request.limit)
+        ends = over_at(admitted, rooms)
+        rows = await _lease(conn, request, [row.task_id for row in admitted.starting], before=wire_instant(ends))
+        if rows or not admitted.starting or ends is None:
+            break
+    if not rows:
+        return Admitted() if admitted.starting else admitted, []
+    await count_starts(conn, look.limits, rooms, admitted)
+    permits = {row.task_id: permits_of(row, look.limits, rooms) for row in admitted.starting}
+    return admitted, [replace(task, permits=permits[task.id]) for task in _in_order(rows)]
+
+
 async def _read(conn: Connection, request: ClaimRequest, statement: str) -> Sequence[Row]:
     """Read what a statement finds in the queues asked for, together or one after another."""
     if conn.dialect.update_returns_rows:
@@ -136,17 +200,25 @@ async def _read(conn: Connection, request: ClaimRequest, statement: str) -> Sequ
     ]
 
 
+def _contender(row: Row, windows: tuple[WindowKey, ...] = ()) -> Contender:
+    """Read a candidate; where its row has a running lock, the columns after the first three are its lock's."""
+    is_locked = len(row) > _OF_FREE_ROWS and row[_OF_FREE_ROWS] is not None
+    return Contender(task_id(row[0]), locked_candidate(row) if is_locked else None, windows)
+
+
 def _best(rows: Sequence[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: (row[1], row[2], task_id(row[0])))
 
 
-async def _lease(conn: Connection, request: ClaimRequest, ids: Sequence[TaskId]) -> Sequence[Row]:
+async def _lease(
+    conn: Connection, request: ClaimRequest, ids: Sequence[TaskId], before: str | None = None
+) -> Sequence[Row]:
     if not ids:
         return []
     names = json.dumps([wire_id(id_) for id_ in ids])
     if conn.dialect.update_returns_rows:
-        return await conn.fetch("claim_ids", ids=names, **_what(request))
-    await conn.execute("claim", ids=names, **_what(request))
+        return await conn.fetch("claim_ids", ids=names, before=before, **_what(request))
+    await conn.execute("claim", ids=names, before=before, **_what(request))
     return await conn.fetch("claimed_tasks", ids=names, worker_id=wire_id(request.worker_id))
 
 

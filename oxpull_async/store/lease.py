@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.lease import ExpiredTask, HeldTask, ReapVerdict, judge_expired
+from oxpull_async.domain.rate_limit import LimitRule
 from oxpull_async.domain.record import TaskStatus, WorkerId, wire_id
 from oxpull_async.store.batch_counts import count_members
 from oxpull_async.store.follow_ups import follow_ends, lock_free_keys
 from oxpull_async.store.locks import hand_over
+from oxpull_async.store.rate_limits import declare_limits, drop_limits, drop_orphaned_limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,20 +25,23 @@ class WorkerCard:
     queues: tuple[str, ...] | None
     concurrency: int
     lease_seconds: float
+    limits: tuple[LimitRule, ...] = ()
 
 
 async def register(conn: Connection, card: WorkerCard) -> None:
-    """Enter a worker with a fresh lease."""
-    await conn.execute(
-        "register_worker",
-        worker_id=wire_id(card.worker_id),
-        backend_alias=card.backend_alias,
-        hostname=card.hostname[:255],
-        pid=card.pid,
-        queues=None if card.queues is None else json.dumps(card.queues),
-        concurrency=card.concurrency,
-        lease_seconds=card.lease_seconds,
-    )
+    """Enter a worker with a fresh lease, and the rate limits that it declares."""
+    async with conn.transaction():
+        await conn.execute(
+            "register_worker",
+            worker_id=wire_id(card.worker_id),
+            backend_alias=card.backend_alias,
+            hostname=card.hostname[:255],
+            pid=card.pid,
+            queues=None if card.queues is None else json.dumps(card.queues),
+            concurrency=card.concurrency,
+            lease_seconds=card.lease_seconds,
+        )
+        await declare_limits(conn, card.worker_id, card.backend_alias, card.limits)
 
 
 async def renew(conn: Connection, worker_id: WorkerId, lease_seconds: float, notes: str = "{}") -> bool:
@@ -55,12 +60,16 @@ async def held(conn: Connection, worker_id: WorkerId) -> list[HeldTask]:
 
 async def remove(conn: Connection, worker_id: WorkerId) -> None:
     """Forget a worker that stopped in order."""
-    await conn.execute("remove_worker", worker_id=wire_id(worker_id))
+    async with conn.transaction():
+        await conn.execute("remove_worker", worker_id=wire_id(worker_id))
+        await drop_limits(conn, worker_id)
 
 
 async def bury_dead_workers(conn: Connection, grace: float) -> int:
     """Mark workers dead whose lease expired over `grace` seconds ago; forget those long dead."""
-    buried = await conn.execute("mark_dead_workers", grace=grace)
+    async with conn.transaction():
+        buried = await conn.execute("mark_dead_workers", grace=grace)
+        await drop_orphaned_limits(conn)
     await conn.execute("remove_dead_workers")
     return buried
 

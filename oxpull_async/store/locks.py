@@ -25,10 +25,15 @@ async def admit_locked(conn: Connection, candidates: Sequence[LockCandidate]) ->
     """
     if not candidates:
         return Admission()
-    keys = sorted({candidate.lock_key for candidate in candidates})
+    return admit(candidates, await slots_held(conn, sorted({candidate.lock_key for candidate in candidates})))
+
+
+async def slots_held(conn: Connection, keys: Sequence[str]) -> dict[str, int]:
+    """Lock the lock rows of these keys, given in order, and count the slots held of each."""
+    if not keys:
+        return {}
     await lock_keys(conn, keys)
-    slots = await conn.fetch("taken_slots", keys=json.dumps(keys))
-    return admit(candidates, dict(Counter(row[0] for row in slots)))
+    return dict(Counter(row[0] for row in await conn.fetch("taken_slots", keys=json.dumps(keys))))
 
 
 async def turn_away(conn: Connection, admission: Admission, *, may_be_more: bool) -> int:

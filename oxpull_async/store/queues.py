@@ -10,11 +10,17 @@ from oxpull_async.domain.record import TaskStatus
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """Which queues have due rows, and in how many seconds the next deferred row is due."""
+    """Which queues have due rows, and in how many seconds the next deferred row is due.
+
+    `limited` queues have due rows with limit keys; those without are in `queues`. `has_limits`: some worker declares a
+    rate limit.
+    """
 
     queues: tuple[str, ...]
     next_due_in: float | None
     meets_locks: bool = False
+    limited: tuple[str, ...] = ()
+    has_limits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +42,28 @@ async def peek(conn: Connection, backend_alias: str) -> Outlook:
     if not conn.dialect.steps_through_indexes:
         return await _peek_queue_by_queue(conn, backend_alias)
     rows = await conn.fetch("peek", backend_alias=backend_alias)
-    due_in, meets_locks = next((row[1:3] for row in rows if row[0] is None), (None, False))
-    names = tuple(row[0] for row in rows if row[0] is not None)
-    return Outlook(names, _seconds(due_in), bool(meets_locks))
+    due_in, meets_locks, has_limits = next((row[1:4] for row in rows if row[0] is None), (None, False, False))
+    names = tuple(row[0] for row in rows if row[0] is not None and not row[3])
+    limited = tuple(row[0] for row in rows if row[0] is not None and row[3])
+    return Outlook(names, _seconds(due_in), bool(meets_locks), limited, bool(has_limits))
 
 
 async def _peek_queue_by_queue(conn: Connection, backend_alias: str) -> Outlook:
     found: list[str] = []
+    limited: list[str] = []
     after: str | None = ""
-    due_in: Decimal | float | None = None
     meets_locks = False
-    while after is not None:
-        [[after, is_paused, due_in, is_locked]] = await conn.fetch(
+    while True:
+        [[after, is_paused, due_in, is_locked, is_limited, is_free, has_limits]] = await conn.fetch(
             "peek_queue", backend_alias=backend_alias, after=after
         )
         meets_locks |= bool(is_locked)
-        if after is not None and not is_paused:
+        if after is None:
+            return Outlook(tuple(found), _seconds(due_in), meets_locks, tuple(limited), bool(has_limits))
+        if is_free and not is_paused:
             found.append(after)
-    return Outlook(tuple(found), _seconds(due_in), meets_locks)
+        if is_limited and not is_paused:
+            limited.append(after)
 
 
 def _seconds(value: Decimal | float | None) -> float | None:

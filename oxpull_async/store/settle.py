@@ -11,6 +11,7 @@ from oxpull_async.domain.record import TaskId, TaskStatus, task_id, wire_id
 from oxpull_async.store.batch_counts import count_ended, count_members
 from oxpull_async.store.follow_ups import follow_ends, lock_free_keys
 from oxpull_async.store.locks import hand_over
+from oxpull_async.store.rate_windows import follow_outcomes
 
 ROW_OVERHEAD = 200
 
@@ -38,7 +39,8 @@ async def settle(conn: Connection, settlements: Sequence[Settlement]) -> Settled
     """
     keys = {one.lease.task_id: one.rerun_key for one in settlements if one.rerun_key is not None}
     locks = {one.lease: one.lock_key for one in settlements if one.lock_key is not None}
-    if not keys and not locks and all(one.batch_id is None for one in settlements):
+    limited = [one for one in settlements if one.permits or one.holds is not None]
+    if not keys and not locks and not limited and all(one.batch_id is None for one in settlements):
         written = await _settle_rows(conn, settlements)
         if written.keys or written.members:
             async with conn.transaction():
@@ -49,6 +51,7 @@ async def settle(conn: Connection, settlements: Sequence[Settlement]) -> Settled
         free = await lock_free_keys(conn, sorted(set(keys.values())))
         written = await _settle_rows(conn, settlements)
         await hand_over(conn, [key for lease, key in locks.items() if lease in written.settled])
+        await follow_outcomes(conn, [one for one in limited if one.lease in written.settled])
         await count_members(conn, written.members)
         await follow_ends(conn, keys, free)
         await _follow_late(conn, {id_: key for id_, key in written.keys.items() if id_ not in keys})

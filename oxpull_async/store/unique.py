@@ -341,6 +341,7 @@ def _rewritten_row(record: TaskRecord, latest: UniqueCall, *, reruns: bool) -> d
         "lock_key": task.lock_key,
         "lock_limit": task.lock_limit,
         "lock_conflict": task.lock_conflict,
+        "limit_keys": task.limit_keys,
     }
 
 

@@ -48,13 +48,6 @@ def test_F6_using_and_remote_take_what_they_can_keep_and_no_more(ox: Oxpull, nam
         ox.remote("shop.tasks.send", **options)
 
 
-@pytest.mark.parametrize("name", ["rate_limits"])
-def test_F6_a_setting_of_a_later_version_is_a_type_error(name: str) -> None:
-    settings: dict[str, Any] = {name: {}}
-    with pytest.raises(TypeError, match=rf"Oxpull\(\) got an unexpected keyword argument '{name}'"):
-        Oxpull("sqlite:///never.db", **settings)
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -12,6 +12,7 @@ SURFACE: dict[str, list[str]] = {
         "Explanation",
         "Exponential",
         "Oxpull",
+        "RateLimit",
         "Retry",
         "RunningLock",
         "Snooze",

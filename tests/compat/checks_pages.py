@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compat_sync.checks.catalog import CATALOG
-from compat_sync.options.keys import IDLE_KEYS, LATER_KEYS, OPTION_KEYS
+from compat_sync.options.keys import IDLE_KEYS, OPTION_KEYS
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -70,7 +70,6 @@ TABLES = (
             "| key | here |",
             "| --- | --- |",
             *(f"| `{key}` | no effect: {why}; `compat_sync.I201` says so |" for key, why in IDLE_KEYS.items()),
-            *(f"| `{key}` | an error until the release with {what} |" for key, what in LATER_KEYS.items()),
         ),
     ),
 )

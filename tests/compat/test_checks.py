@@ -79,7 +79,6 @@ WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("E110", {"BACKOFF_MAX": -5}, {"BACKOFF_MAX": 5}),
     ("E111", {"MAX_ATTEMPTS": "x"}, {"MAX_ATTEMPTS": 5}),
     ("E201", {"MAX_ATEMPTS": 5}, {"MAX_ATTEMPTS": 5}),
-    ("E202", {"RATE_LIMITS": {}}, {}),
     ("E203", {"QUEUES": ["mail"]}, {}),
     ("E205", {"UNIQUE_TTL": 0}, {"UNIQUE_TTL": 60}),
     ("E205", {"MAX_PAYLOAD_BYTES": 0}, {"MAX_PAYLOAD_BYTES": 1000}),

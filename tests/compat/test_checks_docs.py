@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from compat_sync.checks.catalog import CATALOG, Problem
-from compat_sync.options.keys import IDLE_KEYS, LATER_KEYS, OPTION_KEYS
+from compat_sync.options.keys import IDLE_KEYS, OPTION_KEYS
 from compat_sync.options.readers import READERS
 from tests.compat.checks_pages import TABLES, Table
 
@@ -52,5 +52,5 @@ def test_the_letter_of_an_id_is_its_level() -> None:
 
 def test_every_key_is_read_or_explained() -> None:
     known = [key.name for key in OPTION_KEYS]
-    assert sorted(known) == sorted([*READERS, "TASK_OPTIONS", "SCHEDULES"])
-    assert {*known, *IDLE_KEYS, *LATER_KEYS} >= KEYS_OF_DJANGO_OX
+    assert sorted(known) == sorted([*READERS, "TASK_OPTIONS", "SCHEDULES", "RATE_LIMITS"])
+    assert {*known, *IDLE_KEYS} >= KEYS_OF_DJANGO_OX

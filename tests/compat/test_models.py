@@ -24,6 +24,9 @@ from compat_sync.models import (
     OxpullBatchMember,
     OxpullLock,
     OxpullQueue,
+    OxpullRateLimit,
+    OxpullRateStart,
+    OxpullRateWindow,
     OxpullSchedule,
     OxpullTask,
     OxpullTick,
@@ -40,7 +43,7 @@ from tests.fixtures import make, raw
 
 MODELS: tuple[type[models.Model], ...] = (
     OxpullTask, OxpullUniqueKey, OxpullLock, OxpullWorker, OxpullQueue, OxpullBatch, OxpullBatchCounts,
-    OxpullBatchMember, OxpullSchedule, OxpullTick,
+    OxpullBatchMember, OxpullSchedule, OxpullTick, OxpullRateLimit, OxpullRateStart, OxpullRateWindow,
 )  # fmt: skip
 WITHOUT_MODEL = {"oxpull_meta", "oxpull_schema"}
 COLUMNS = {

@@ -1,15 +1,17 @@
 """The tasks of the scenarios, as a worker process imports them: each notes in the ledger what it did."""
 
 import asyncio
+import json
 import os
 import time
 
 from oxpull_async import BatchInfo, Oxpull, TaskContext, Worker
 from oxpull_async.runtime.reaper import Reaper
-from oxpull_async.store import locks
+from oxpull_async.store import locks, rate_windows
 from tests.fixtures.ledger import here
-from tests.fixtures.processes import LEASE_VARIABLE
+from tests.fixtures.processes import LEASE_VARIABLE, LIMITS_VARIABLE
 from tests.scenarios.slots import everybody, note_begin, note_end
+from tests.scenarios.starts import BEGUN, room_for_everybody
 
 LONG = 3600.0
 
@@ -23,7 +25,11 @@ if "OXPULL_TEST_NO_REAPER" in os.environ:  # to show that the scenarios notice i
     Reaper.sweep = _no_sweep  # type: ignore[assignment,method-assign]
 if "OXPULL_TEST_NO_LOCKS" in os.environ:  # the same
     locks.admit = everybody  # type: ignore[attr-defined]
-ox = Oxpull(lease_seconds=float(os.environ[LEASE_VARIABLE]))
+if "OXPULL_TEST_NO_LIMITS" in os.environ:  # the same
+    rate_windows.room = room_for_everybody  # type: ignore[attr-defined]
+ox = Oxpull(
+    lease_seconds=float(os.environ[LEASE_VARIABLE]), rate_limits=json.loads(os.environ.get(LIMITS_VARIABLE, "{}"))
+)
 
 
 @ox.task(max_attempts=10)
@@ -118,3 +124,15 @@ async def hold_slot(context: TaskContext, key: str, seconds: float) -> None:
         await asyncio.sleep(seconds)
     finally:
         await note_end(ox, row)
+
+
+@ox.task(max_attempts=10, takes_context=True)
+async def limited(context: TaskContext, number: int) -> int:
+    """Note when this attempt begins."""
+    here().note(BEGUN, f"{context.task_result.id}:{context.epoch}:{time.time_ns()}")
+    return number
+
+
+@ox.task
+async def nothing(number: int) -> None:
+    pass

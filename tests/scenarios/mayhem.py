@@ -39,7 +39,9 @@ class Mayhem:
 
 
 @asynccontextmanager
-async def mayhem(scene: Stage, *options: str, workers: int, kills: int, **environment: str) -> AsyncIterator[Mayhem]:
+async def mayhem(
+    scene: Stage, *options: str, workers: int, kills: int, pause: tuple[float, float] = PAUSE, **environment: str
+) -> AsyncIterator[Mayhem]:
     """Keep workers running, and kill one now and then during the block, so many at most; the rest lives on."""
     havoc = Mayhem(scene, options)
     over = asyncio.Event()
@@ -51,7 +53,7 @@ async def mayhem(scene: Stage, *options: str, workers: int, kills: int, **enviro
     async def rage() -> None:
         while not over.is_set() and len(havoc.killed) < kills:
             try:
-                await asyncio.wait_for(over.wait(), random.uniform(*PAUSE))
+                await asyncio.wait_for(over.wait(), random.uniform(*pause))
             except TimeoutError:
                 await havoc.kill()
                 while len(havoc.living) < workers:

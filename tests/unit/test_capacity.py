@@ -15,7 +15,7 @@ IDLE = Load(
     free_threads=10,
     queued=0,
     met_functions=False,
-    meets_locks=False,
+    must_begin=False,
     budget=None,
 )
 
@@ -49,7 +49,7 @@ def test_a_queue_of_functions_is_claimed_in_portions_that_start_soon() -> None:
 
 
 def test_A6_functions_that_may_hold_a_running_lock_are_claimed_for_free_threads_only() -> None:
-    assert allowance(replace(IDLE, met_functions=True, meets_locks=True, free_threads=3)).limit == 3
+    assert allowance(replace(IDLE, met_functions=True, must_begin=True, free_threads=3)).limit == 3
 
 
 def test_only_a_claim_that_fits_the_free_threads_starts_at_once() -> None:

@@ -1,4 +1,4 @@
--- claim: lease locked candidates to a worker whose lease is good.
+-- claim: lease locked candidates to a worker whose lease is good, before an instant if one is given.
 -- The order of the assignments matters: each reads columns that have not been assigned yet.
 UPDATE JSON_TABLE(:ids, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET utf8mb4 PATH '$')) AS j
   STRAIGHT_JOIN oxpull_task AS t FORCE INDEX (PRIMARY) ON t.id = j.id
@@ -7,6 +7,6 @@ UPDATE JSON_TABLE(:ids, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET utf8mb4 PATH '
        t.leased_by = :worker_id, t.worker_ids = JSON_ARRAY_APPEND(t.worker_ids, '$', :worker_id),
        t.started_at = COALESCE(t.started_at, :now), t.prior_attempted_at = t.last_attempted_at,
        t.last_attempted_at = :now
- WHERE t.due = 1
+ WHERE t.due = 1 AND (:before IS NULL OR :now < :before)
    AND EXISTS (SELECT 1 FROM oxpull_worker AS w
                 WHERE w.id = :worker_id AND NOT w.dead AND w.lease_expires_at > :now)

@@ -1,4 +1,5 @@
 -- find_idle_locks: keys with free slots that have, in some queue, rows that wait and none that is ready; how many are free.
+-- A ready row with limit keys may be held up by its limits, so it counts for none.
 SELECT w.lock_key, MAX(LEAST(w.waiters, w.lock_limit - w.held))
   FROM (SELECT g.lock_key, g.backend_alias, g.queue_name, g.lock_limit, g.waiters,
                (SELECT COUNT(*) FROM oxpull_task AS h FORCE INDEX (oxpull_task_lock)

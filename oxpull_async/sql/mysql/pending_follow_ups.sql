@@ -9,7 +9,7 @@ SELECT d.id, d.queue_name
           WHERE t.deferred_until IS NOT NULL LIMIT :limit)
         UNION ALL
         (SELECT t.unique_key, t.reruns FROM oxpull_task AS t FORCE INDEX (oxpull_task_ready)
-          WHERE t.ready_lane IN (1, 2) AND t.backend_alias = :backend_alias LIMIT :limit)
+          WHERE t.ready_lane IN (1, 2, 3) AND t.backend_alias = :backend_alias LIMIT :limit)
         UNION ALL
         (SELECT t.unique_key, t.reruns FROM oxpull_task AS t FORCE INDEX (oxpull_task_lock)
           WHERE t.lock_state >= 'w' AND t.lock_state < 'x' LIMIT :limit)) AS k

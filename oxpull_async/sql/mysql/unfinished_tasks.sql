@@ -2,7 +2,7 @@
 -- Of each index `limit` rows are looked at.
 SELECT x.id
   FROM ((SELECT t.id, t.backend_alias, t.queue_name, t.status FROM oxpull_task AS t FORCE INDEX (oxpull_task_ready)
-          WHERE t.ready_lane IN (1, 2) AND t.backend_alias = :backend_alias
+          WHERE t.ready_lane IN (1, 2, 3) AND t.backend_alias = :backend_alias
             AND t.queue_name >= COALESCE(:queue_name, '') LIMIT :limit)
         UNION ALL
         (SELECT t.id, t.backend_alias, t.queue_name, t.status FROM oxpull_task AS t FORCE INDEX (oxpull_task_deferred)

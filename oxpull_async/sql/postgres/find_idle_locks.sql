@@ -1,4 +1,5 @@
 -- find_idle_locks: keys with free slots that have, in some queue, rows that wait and none that is ready; how many are free.
+-- A ready row with limit keys may be held up by its limits, so it counts for none.
 SELECT w.lock_key, max(LEAST(w.waiters, w.lock_limit - w.held))::int
   FROM (SELECT t.lock_key, t.backend_alias, t.queue_name, max(t.lock_limit) AS lock_limit, count(*) AS waiters,
                (SELECT count(*) FROM oxpull_task h
@@ -6,6 +7,7 @@ SELECT w.lock_key, max(LEAST(w.waiters, w.lock_limit - w.held))::int
           FROM oxpull_task t WHERE t.waiting_for = 'lock' GROUP BY t.lock_key, t.backend_alias, t.queue_name) AS w
  WHERE w.held < w.lock_limit
    AND NOT EXISTS (SELECT 1 FROM oxpull_task r
-                    WHERE r.lock_key = w.lock_key AND r.lock_key IS NOT NULL AND r.due + 0 = 1
+                    WHERE r.lock_key = w.lock_key AND r.lock_key IS NOT NULL AND r.limit_keys IS NULL
+                      AND r.due + 0 = 1
                       AND r.backend_alias = w.backend_alias AND r.queue_name = w.queue_name)
  GROUP BY w.lock_key ORDER BY w.lock_key LIMIT :limit::int

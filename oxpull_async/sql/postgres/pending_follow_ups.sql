@@ -9,12 +9,16 @@ SELECT f.id::text, f.queue_name
           ORDER BY t.available_at LIMIT (SELECT :limit::int))
         UNION ALL
         (SELECT t.unique_key, t.reruns FROM oxpull_task t
-          WHERE t.backend_alias = :backend_alias::text AND t.due = 1 AND t.lock_key IS NULL
+          WHERE t.backend_alias = :backend_alias::text AND t.due = 1 AND t.lock_key IS NULL AND t.limit_keys IS NULL
           ORDER BY t.queue_name, t."rank", t.available_at LIMIT (SELECT :limit::int))
         UNION ALL
         (SELECT t.unique_key, t.reruns FROM oxpull_task t
-          WHERE t.backend_alias = :backend_alias::text AND t.due = 1 AND t.lock_key IS NOT NULL
+          WHERE t.backend_alias = :backend_alias::text AND t.due = 1 AND t.lock_key IS NOT NULL AND t.limit_keys IS NULL
           ORDER BY t.queue_name, t."rank", t.available_at LIMIT (SELECT :limit::int))
+        UNION ALL
+        (SELECT t.unique_key, t.reruns FROM oxpull_task t
+          WHERE t.backend_alias = :backend_alias::text AND t.due = 1 AND t.limit_keys IS NOT NULL
+          ORDER BY t.queue_name, t.task_path, t.limit_keys LIMIT (SELECT :limit::int))
         UNION ALL
         (SELECT t.unique_key, t.reruns FROM oxpull_task t WHERE t.waiting_for = 'lock'
           ORDER BY t.lock_key LIMIT (SELECT :limit::int))) AS h

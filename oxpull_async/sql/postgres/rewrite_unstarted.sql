@@ -4,12 +4,13 @@ UPDATE oxpull_task AS t
    SET args = n.args::jsonb, kwargs = n.kwargs::jsonb, priority = n.priority, "rank" = -n.priority,
        run_after = d.run_after, available_at = COALESCE(d.run_after, t.enqueued_at),
        reruns = t.reruns OR n.reruns, lock_key = n.lock_key, lock_limit = n.lock_limit, lock_conflict = n.lock_conflict,
+       limit_keys = n.limit_keys,
        status = CASE WHEN t.waiting_for = 'lock' THEN 'READY' ELSE t.status END,
        waiting_for = NULLIF(t.waiting_for, 'lock'),
        due = CASE WHEN t.status <> 'READY' AND t.waiting_for <> 'lock' THEN NULL WHEN d.run_after > :now THEN 0 ELSE 1 END
   FROM json_to_recordset(:tasks::text::json) AS n(
            id uuid, args text, kwargs text, priority int, run_after timestamp, wait float8, max_wait float8,
-           reruns boolean, lock_key text, lock_limit int, lock_conflict text)
+           reruns boolean, lock_key text, lock_limit int, lock_conflict text, limit_keys text)
   LEFT JOIN oxpull_task k ON k.id = n.id
   LEFT JOIN oxpull_unique u ON u.unique_key = k.unique_key
  CROSS JOIN LATERAL (VALUES (

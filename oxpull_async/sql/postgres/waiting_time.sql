@@ -1,13 +1,14 @@
 -- waiting_time: for how many seconds the oldest due row has been ready, and how many running rows have no living worker.
+-- Rows that rate limits may hold up are left out.
 -- The recursions step through the ready indexes by queue and rank and through the lease index by worker, not by row.
 WITH RECURSIVE oldest(queue_name, "rank", available_at) AS (
     (SELECT f.* FROM (
         (SELECT t.queue_name, t."rank", t.available_at FROM oxpull_task t
-          WHERE t.backend_alias = :backend_alias::text AND t.due = 1 AND t.lock_key IS NULL
+          WHERE t.backend_alias = :backend_alias::text AND t.due = 1 AND t.lock_key IS NULL AND t.limit_keys IS NULL
           ORDER BY t.queue_name, t."rank", t.available_at LIMIT 1)
         UNION ALL
         (SELECT t.queue_name, t."rank", t.available_at FROM oxpull_task t
-          WHERE t.backend_alias = :backend_alias::text AND t.due = 1 AND t.lock_key IS NOT NULL
+          WHERE t.backend_alias = :backend_alias::text AND t.due = 1 AND t.lock_key IS NOT NULL AND t.limit_keys IS NULL
           ORDER BY t.queue_name, t."rank", t.available_at LIMIT 1)) AS f
       ORDER BY f.queue_name, f."rank", f.available_at LIMIT 1)
     UNION ALL
@@ -16,12 +17,12 @@ WITH RECURSIVE oldest(queue_name, "rank", available_at) AS (
      CROSS JOIN LATERAL (
         SELECT f.* FROM (
             (SELECT t.queue_name, t."rank", t.available_at FROM oxpull_task t
-              WHERE t.backend_alias = :backend_alias::text AND t.due = 1 AND t.lock_key IS NULL
+              WHERE t.backend_alias = :backend_alias::text AND t.due = 1 AND t.lock_key IS NULL AND t.limit_keys IS NULL
                 AND (t.queue_name, t."rank") > (o.queue_name, o."rank")
               ORDER BY t.queue_name, t."rank", t.available_at LIMIT 1)
             UNION ALL
             (SELECT t.queue_name, t."rank", t.available_at FROM oxpull_task t
-              WHERE t.backend_alias = :backend_alias::text AND t.due = 1 AND t.lock_key IS NOT NULL
+              WHERE t.backend_alias = :backend_alias::text AND t.due = 1 AND t.lock_key IS NOT NULL AND t.limit_keys IS NULL
                 AND (t.queue_name, t."rank") > (o.queue_name, o."rank")
               ORDER BY t.queue_name, t."rank", t.available_at LIMIT 1)) AS f
          ORDER BY f.queue_name, f."rank", f.available_at LIMIT 1) AS n

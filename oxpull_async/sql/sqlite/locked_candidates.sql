@@ -6,11 +6,17 @@ SELECT best.id, best."rank", best.available_at, best.lock_key, best.lock_limit, 
  WHERE best.id IN (
     SELECT t.id FROM oxpull_task AS t INDEXED BY oxpull_task_ready_locked
      WHERE t.backend_alias = :backend_alias AND t.queue_name = q.value AND t.due = 1
-       AND t.lock_key IS NOT NULL
-       AND t.task_path NOT IN (SELECT value FROM json_each(:excluded_paths))
+       AND t.lock_key IS NOT NULL AND t.limit_keys IS NULL
+       AND t.task_path NOT IN (
+           SELECT value FROM json_each(:excluded_paths)
+           UNION ALL
+           SELECT x.value FROM oxpull_rate_limit AS l CROSS JOIN json_each(l.tasks) AS x
+            WHERE l.backend_alias = :backend_alias)
      ORDER BY t."rank", t.available_at, t.id
      LIMIT :limit)
    AND NOT EXISTS (SELECT 1 FROM oxpull_queue p
                     WHERE p.backend_alias = :backend_alias AND p.queue_name = q.value AND p.paused)
+   AND NOT EXISTS (SELECT 1 FROM oxpull_rate_limit AS l CROSS JOIN json_each(l.queues) AS x
+                    WHERE l.backend_alias = :backend_alias AND x.value = q.value)
  ORDER BY best."rank", best.available_at, best.id
  LIMIT :limit

@@ -9,10 +9,15 @@ SELECT f.id, f.queue_name
                         WHERE t.due = 0 LIMIT :limit)
         UNION ALL
         SELECT * FROM (SELECT t.unique_key, t.reruns FROM oxpull_task AS t INDEXED BY oxpull_task_ready
-                        WHERE t.backend_alias = :backend_alias AND t.due = 1 AND t.lock_key IS NULL LIMIT :limit)
+                        WHERE t.backend_alias = :backend_alias AND t.due = 1
+                          AND t.lock_key IS NULL AND t.limit_keys IS NULL LIMIT :limit)
         UNION ALL
         SELECT * FROM (SELECT t.unique_key, t.reruns FROM oxpull_task AS t INDEXED BY oxpull_task_ready_locked
-                        WHERE t.backend_alias = :backend_alias AND t.due = 1 AND t.lock_key IS NOT NULL LIMIT :limit)
+                        WHERE t.backend_alias = :backend_alias AND t.due = 1
+                          AND t.lock_key IS NOT NULL AND t.limit_keys IS NULL LIMIT :limit)
+        UNION ALL
+        SELECT * FROM (SELECT t.unique_key, t.reruns FROM oxpull_task AS t INDEXED BY oxpull_task_limited
+                        WHERE t.backend_alias = :backend_alias AND t.due = 1 AND t.limit_keys IS NOT NULL LIMIT :limit)
         UNION ALL
         SELECT * FROM (SELECT t.unique_key, t.reruns FROM oxpull_task AS t INDEXED BY oxpull_task_lock_waiting
                         WHERE t.waiting_for = 'lock' LIMIT :limit)) AS h

@@ -5,6 +5,7 @@ UPDATE oxpull_task AS t INDEXED BY sqlite_autoindex_oxpull_task_1
    SET args = n.args, kwargs = n.kwargs, priority = n.priority, "rank" = -n.priority, run_after = n.run_after,
        available_at = CASE WHEN n.wait IS NULL THEN COALESCE(n.run_after, t.enqueued_at) ELSE n.run_after END,
        reruns = t.reruns OR n.reruns, lock_key = n.lock_key, lock_limit = n.lock_limit, lock_conflict = n.lock_conflict,
+       limit_keys = n.limit_keys,
        status = CASE WHEN t.waiting_for = 'lock' THEN 'READY' ELSE t.status END,
        waiting_for = NULLIF(t.waiting_for, 'lock'),
        due = CASE WHEN t.status <> 'READY' AND t.waiting_for <> 'lock' THEN NULL WHEN n.run_after > :now THEN 0 ELSE 1 END
@@ -26,6 +27,7 @@ UPDATE oxpull_task AS t INDEXED BY sqlite_autoindex_oxpull_task_1
                    json_extract(d.given, '$.reruns') AS reruns,
                    json_extract(d.given, '$.lock_key') AS lock_key, json_extract(d.given, '$.lock_limit') AS lock_limit,
                    json_extract(d.given, '$.lock_conflict') AS lock_conflict,
+                   json_extract(d.given, '$.limit_keys') AS limit_keys,
                    'READY' AS ready, 'WAITING' AS waiting, 0 AS attempts
               FROM timed AS d)
         SELECT * FROM rewritten) AS n

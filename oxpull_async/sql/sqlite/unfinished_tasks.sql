@@ -3,13 +3,18 @@
 SELECT x.id
   FROM (SELECT * FROM (
             SELECT t.id, t.backend_alias, t.queue_name, t.status FROM oxpull_task AS t INDEXED BY oxpull_task_ready
-             WHERE t.due = 1 AND t.lock_key IS NULL AND t.backend_alias = :backend_alias
+             WHERE t.due = 1 AND t.lock_key IS NULL AND t.limit_keys IS NULL AND t.backend_alias = :backend_alias
                AND t.queue_name >= COALESCE(:queue_name, '') LIMIT :limit)
         UNION ALL
         SELECT * FROM (
             SELECT t.id, t.backend_alias, t.queue_name, t.status
               FROM oxpull_task AS t INDEXED BY oxpull_task_ready_locked
-             WHERE t.due = 1 AND t.lock_key IS NOT NULL AND t.backend_alias = :backend_alias
+             WHERE t.due = 1 AND t.lock_key IS NOT NULL AND t.limit_keys IS NULL AND t.backend_alias = :backend_alias
+               AND t.queue_name >= COALESCE(:queue_name, '') LIMIT :limit)
+        UNION ALL
+        SELECT * FROM (
+            SELECT t.id, t.backend_alias, t.queue_name, t.status FROM oxpull_task AS t INDEXED BY oxpull_task_limited
+             WHERE t.due = 1 AND t.limit_keys IS NOT NULL AND t.backend_alias = :backend_alias
                AND t.queue_name >= COALESCE(:queue_name, '') LIMIT :limit)
         UNION ALL
         SELECT * FROM (

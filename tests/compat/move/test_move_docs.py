@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from compat_sync.options.keys import IDLE_KEYS, LATER_KEYS
+from compat_sync.options.keys import IDLE_KEYS
 from tests.compat.django_aliases import configure
 from tests.compat.move.pages import PAGE, Command, File, our_names, steps
 from tests.compat.projects import ROOT
@@ -65,4 +65,4 @@ def exists(name: str) -> bool:
 
 def test_the_page_names_every_setting_of_django_ox_without_a_counterpart() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert [key for key in [*IDLE_KEYS, *LATER_KEYS] if key not in page and "RECONCILE" not in key] == []
+    assert [key for key in IDLE_KEYS if key not in page and "RECONCILE" not in key] == []

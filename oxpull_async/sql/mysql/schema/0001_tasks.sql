@@ -1,7 +1,8 @@
 -- 0001: tasks, workers, queues. Statements end with a semicolon at the end of a line.
--- There is no partial index: `ready_lane` is 1 for due rows without a running lock, 2 for those with one and else NULL, and
--- rows with a recheck mark stand apart from the others without a lease in the leased index. `lock_state` is NULL
--- but for rows with a running lock that wait for it, run or are due: w, r or d before the key.
+-- There is no partial index: `ready_lane` is 1 for due rows without a running lock, 2 for those with one, 3 for those with
+-- limit keys and else NULL; only the last have a `limit_lane`. Rows with a recheck mark stand apart from the others without
+-- a lease in the leased index. `lock_state` is NULL but for rows with a running lock that wait for it, run or are due
+-- without limit keys: w, r or d before the key.
 -- /*M! is read by MariaDB only, /*!8 by MySQL only: names are compared byte for byte, trailing spaces included, and
 -- users' values have a check of their own, since MariaDB's json refuses what is nested more than 31 deep.
 CREATE TABLE IF NOT EXISTS oxpull_task (
@@ -46,15 +47,18 @@ CREATE TABLE IF NOT EXISTS oxpull_task (
     lock_limit         integer NULL,
     lock_conflict      varchar(8) NULL,
     limit_keys         varchar(255) CHARACTER SET ascii COLLATE ascii_bin NULL,
-    ready_lane         smallint GENERATED ALWAYS AS (CASE WHEN due = 1 THEN IF(lock_key IS NULL, 1, 2) END) VIRTUAL,
+    ready_lane         smallint GENERATED ALWAYS AS (
+        CASE WHEN due = 1 THEN IF(limit_keys IS NOT NULL, 3, IF(lock_key IS NULL, 1, 2)) END) VIRTUAL,
+    limit_lane         varchar(255) /*M! COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */
+        GENERATED ALWAYS AS (CASE WHEN due = 1 AND limit_keys IS NOT NULL THEN task_path END) VIRTUAL,
     deferred_until     datetime(6) GENERATED ALWAYS AS (CASE WHEN due = 0 THEN available_at END) VIRTUAL,
     lock_state         varchar(65) GENERATED ALWAYS AS (
         CASE WHEN waiting_for = 'lock' THEN CONCAT('w', lock_key) WHEN status = 'RUNNING' THEN CONCAT('r', lock_key)
-             WHEN due = 1 THEN CONCAT('d', lock_key) END) VIRTUAL,
+             WHEN due = 1 AND limit_keys IS NULL THEN CONCAT('d', lock_key) END) VIRTUAL,
     lock_queue         varchar(260) /*M! COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */
         GENERATED ALWAYS AS (
         CASE WHEN waiting_for = 'lock' THEN CONCAT(CHAR_LENGTH(backend_alias), ' ', backend_alias, queue_name) END) VIRTUAL,
-    INDEX oxpull_task_ready (ready_lane, backend_alias, queue_name, `rank`, available_at, id),
+    INDEX oxpull_task_ready (ready_lane, backend_alias, queue_name, limit_lane, limit_keys, `rank`, available_at, id),
     INDEX oxpull_task_deferred (deferred_until),
     INDEX oxpull_task_leased (leased_by, recheck),
     INDEX oxpull_task_lock (lock_state, lock_queue, `rank`, available_at, id)

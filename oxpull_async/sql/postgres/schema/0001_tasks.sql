@@ -40,14 +40,17 @@ CREATE TABLE oxpull_task (
     limit_keys         varchar(255) NULL
 );
 CREATE INDEX oxpull_task_ready ON oxpull_task (backend_alias, queue_name, "rank", available_at, id)
- WHERE due = 1 AND lock_key IS NULL;
+ WHERE due = 1 AND lock_key IS NULL AND limit_keys IS NULL;
 CREATE INDEX oxpull_task_ready_locked ON oxpull_task (backend_alias, queue_name, "rank", available_at, id)
- WHERE due = 1 AND lock_key IS NOT NULL;
+ WHERE due = 1 AND lock_key IS NOT NULL AND limit_keys IS NULL;
+CREATE INDEX oxpull_task_limited
+    ON oxpull_task (backend_alias, queue_name, task_path, limit_keys, "rank", available_at, id)
+ WHERE due = 1 AND limit_keys IS NOT NULL;
 CREATE INDEX oxpull_task_deferred ON oxpull_task (available_at) WHERE due = 0;
 CREATE INDEX oxpull_task_leased ON oxpull_task (leased_by) WHERE leased_by IS NOT NULL;
 CREATE INDEX oxpull_task_recheck ON oxpull_task (id) WHERE recheck = 1;
 CREATE INDEX oxpull_task_lock_ready ON oxpull_task (lock_key, "rank", available_at, id)
- WHERE lock_key IS NOT NULL AND due + 0 = 1;
+ WHERE lock_key IS NOT NULL AND limit_keys IS NULL AND due + 0 = 1;
 CREATE INDEX oxpull_task_lock_waiting ON oxpull_task (lock_key, backend_alias, queue_name, "rank", available_at, id)
  WHERE waiting_for = 'lock';
 CREATE INDEX oxpull_task_lock_running ON oxpull_task (lock_key) WHERE lock_key IS NOT NULL AND leased_by IS NOT NULL;

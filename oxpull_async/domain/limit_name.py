@@ -1,0 +1,17 @@
+"""The name of a rate limit, as declarations and a task's `Retry` give it."""
+
+from oxpull_async.domain.errors import UsageError
+
+MAX_NAME = 128
+
+
+def checked_limit_name(name: object) -> str:
+    """Return the name of a limit.
+
+    Raises: UsageError unless it is text of 1 to 128 characters without NUL.
+    """
+    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME or "\0" in name:
+        raise UsageError(
+            f"the rate limit {name!r:.160}: its name must be text of 1 to {MAX_NAME} characters without NUL"
+        )
+    return name
