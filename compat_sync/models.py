@@ -15,6 +15,7 @@ from compat_sync.exceptions import BatchDoesNotExist
 from compat_sync.managers import ReadQuerySet, TaskQuerySet, WorkerQuerySet, manager_of
 from compat_sync.read_model import ReadModel
 from compat_sync.schedule_models import OxpullSchedule, OxpullTick
+from compat_sync.workflow_models import OxpullWorkflow, OxpullWorkflowCounts, OxpullWorkflowEdge, OxpullWorkflowNode
 from oxpull_async.domain.batch import BatchStatus
 from oxpull_async.domain.record import TaskStatus
 
@@ -29,6 +30,10 @@ __all__ = [
     "OxpullTick",
     "OxpullUniqueKey",
     "OxpullWorker",
+    "OxpullWorkflow",
+    "OxpullWorkflowCounts",
+    "OxpullWorkflowEdge",
+    "OxpullWorkflowNode",
     "ReadModel",
 ]
 

@@ -29,6 +29,10 @@ from compat_sync.models import (
     OxpullTick,
     OxpullUniqueKey,
     OxpullWorker,
+    OxpullWorkflow,
+    OxpullWorkflowCounts,
+    OxpullWorkflowEdge,
+    OxpullWorkflowNode,
 )
 from compat_sync.shim import run_blocking
 from oxpull_async.domain.outcome import Succeeded
@@ -40,7 +44,8 @@ from tests.fixtures import make, raw
 
 MODELS: tuple[type[models.Model], ...] = (
     OxpullTask, OxpullUniqueKey, OxpullLock, OxpullWorker, OxpullQueue, OxpullBatch, OxpullBatchCounts,
-    OxpullBatchMember, OxpullSchedule, OxpullTick,
+    OxpullBatchMember, OxpullSchedule, OxpullTick, OxpullWorkflow, OxpullWorkflowCounts, OxpullWorkflowNode,
+    OxpullWorkflowEdge,
 )  # fmt: skip
 WITHOUT_MODEL = {"oxpull_meta", "oxpull_schema"}
 COLUMNS = {
