@@ -1,4 +1,4 @@
-"""Where the nodes of a graph stand in a drawing: layers from what comes first, few crossings, short lines."""
+"""Where the nodes of a graph stand in a drawing, with few crossings and short lines."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,10 @@ class Layout:
 
 
 def layers(before: Edges) -> dict[str, int]:
-    """Return the layer of each name: one below the lowest that comes before it; names in an order that may run."""
+    """Return the layer of each name, one below the lowest that comes before it.
+
+    The names are in an order in which they may run.
+    """
     after: dict[str, list[str]] = {name: [] for name in before}
     open_edges = {name: len(set(upstreams)) for name, upstreams in before.items()}
     for name, upstreams in before.items():
@@ -141,7 +144,7 @@ def _places(
 
 
 def spread(wanted: Sequence[float]) -> list[float]:
-    """Return places in the same order, each at least 1 from the next, as near the wanted ones as they can all be.
+    """Return places in the same order, each at least 1 from the next, near the wanted ones.
 
     Neighbours that want to stand too close make a group, which stands where its mean wants to.
     """

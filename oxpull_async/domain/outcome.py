@@ -92,6 +92,11 @@ class Settlement:
         }
 
 
+def is_bad_end(outcome: Outcome) -> bool:
+    """Say whether an outcome ends a task without success."""
+    return isinstance(outcome, Cancelled) or (isinstance(outcome, Failed) and outcome.retry_in is None)
+
+
 def _columns(outcome: Outcome) -> tuple[str, str | None, str | None, float | None, bool]:
     match outcome:
         case Succeeded(value):

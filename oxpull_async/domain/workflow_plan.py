@@ -1,4 +1,4 @@
-"""What a caller says about a node that is to be added, checked: its name, what comes before it, its options."""
+"""What a caller says about a node that is to be added, checked."""
 
 from collections.abc import Iterable, Mapping
 

@@ -97,7 +97,8 @@ class Attempt:
     @property
     def hands_over(self) -> bool:
         """Whether another task may become ready when it ends."""
-        return self.claimed.rerun_key is not None or self.claimed.lock_key is not None
+        claimed = self.claimed
+        return claimed.rerun_key is not None or claimed.lock_key is not None or claimed.workflow_id is not None
 
     @property
     def timeout(self) -> float | None:
