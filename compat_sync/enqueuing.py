@@ -1,9 +1,10 @@
 """Storing Django's tasks on Django's connection or by the native driver."""
 
 import logging
-from collections.abc import Callable, Coroutine, Sequence
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager, nullcontext, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -33,7 +34,7 @@ from oxpull_async.store.enqueue import notify
 from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls
 from oxpull_async.store.unique import Answers
 
-__all__ = ["Enqueuing", "Request"]
+__all__ = ["Enqueuing", "Request", "native_block"]
 
 logger = logging.getLogger("compat_sync")
 
@@ -75,6 +76,18 @@ class Request:
                     position=position if self.is_numbered else None,
                 )
         return [result_of(answers[at].record, created=answers[at].created) for at in range(len(self.calls))]
+
+
+@dataclass(slots=True)
+class _Block:
+    """A native transaction that is open: whose it is, and what is to be told of its enqueues once it stands."""
+
+    ox: Oxpull
+    held: list[tuple[type, list[TaskResult]]] = field(default_factory=list)
+    is_open: bool = True
+
+
+_block: ContextVar[_Block] = ContextVar("compat_sync.block")
 
 
 class Enqueuing:
@@ -120,9 +133,13 @@ class Enqueuing:
         raise Conflict("somebody else took the unique key after this enqueue had begun to look") from stopped
 
     async def natively(self, request: Request) -> list[TaskResult]:
-        """Store calls by the native driver in their own transaction, and send signals after it."""
-        results = request.results(await self._ox.enqueuer.store(request.parts))
-        if is_wanted(signals.task_enqueued):
+        """Store calls by the native driver where this asyncio task stands; signals are sent after the commit."""
+        block = _open_block()
+        ox = self._ox if block is None else block.ox
+        results = request.results(await ox.enqueuer.store(request.parts))
+        if block is not None:
+            block.held.append((self._sender, _created(results)))
+        elif is_wanted(signals.task_enqueued):
             await asend_enqueued(self._sender, _created(results))
         return tell(request.calls, results)
 
@@ -153,6 +170,33 @@ class Enqueuing:
             if conn.is_doomed or isinstance(trouble, ConnectionLost):
                 raise
             logger.exception("a receiver of task_enqueued met an error of the database: what receivers wrote is lost")
+
+
+@asynccontextmanager
+async def native_block(ox: Oxpull) -> AsyncGenerator[None]:
+    """Keep the block's native enqueues, of whatever alias, in one transaction of `ox`.
+
+    Their signals are sent once it stands, and dropped with it.
+    """
+    outer, block = _open_block(), _Block(ox)
+    before = _block.set(block)
+    try:
+        async with ox.transaction():
+            yield
+    finally:
+        block.is_open = False
+        _block.reset(before)
+    if outer is not None:
+        outer.held += block.held
+    elif is_wanted(signals.task_enqueued):
+        for sender, created in block.held:
+            await asend_enqueued(sender, created)
+
+
+def _open_block() -> _Block | None:
+    """Return the block of this context; a child task may have outlived it."""
+    block = _block.get(None)
+    return block if block is not None and block.is_open else None
 
 
 async def _wake(conn: DjangoConnection, queues: Sequence[str]) -> None:
