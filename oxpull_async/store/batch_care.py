@@ -74,7 +74,7 @@ async def recheck_members(conn: Connection, limit: int) -> int:
     names = json.dumps([wire_id(id_) for id_ in ids])
     async with conn.transaction():
         await conn.execute("declare_members", ids=names)
-        found = await conn.fetch("lock_member_tasks", ids=names)
+        found = await conn.fetch("lock_followed_tasks", ids=names)
         statuses: dict[TaskId, TaskStatus | None] = dict.fromkeys(ids)
         await count_members(conn, statuses | {task_id(row[0]): TaskStatus(row[1]) for row in found})
         await conn.execute("clear_member_marks", ids=names)
