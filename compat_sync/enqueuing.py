@@ -102,7 +102,7 @@ class Enqueuing:
         """Store calls on Django's connection, in whatever transaction is open there."""
         conn = DjangoConnection(self._database, clock_offset=clock.offset())
         own = not conn.in_transaction
-        with racing(request.parts, own=own):
+        with racing(is_unique=bool(request.parts.unique), own=own):
             if own:
                 results = run_blocking(self._alone_repeatedly(conn, request))
             else:

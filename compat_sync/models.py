@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import models
 
 from compat_sync.columns import StoredJSONField
-from compat_sync.exceptions import BatchDoesNotExist
+from compat_sync.exceptions import BatchDoesNotExist, WorkflowDoesNotExist
 from compat_sync.managers import ReadQuerySet, TaskQuerySet, WorkerQuerySet, manager_of
 from compat_sync.read_model import ReadModel
 from compat_sync.schedule_models import OxpullSchedule, OxpullTick
@@ -263,6 +263,7 @@ class OxpullBatch(ReadModel):
 
 
 OxpullBatch.DoesNotExist = BatchDoesNotExist  # type: ignore[misc] # one class, whoever looks for a batch
+OxpullWorkflow.DoesNotExist = WorkflowDoesNotExist  # type: ignore[misc]
 
 
 class OxpullBatchCounts(ReadModel):

@@ -41,10 +41,10 @@ class BatchMover(GroupMover):
             await self._join(old.id, ids, {task.old.id: task.status for task in carried.moved})
             tasks.update(ids)
             after = ids[-1]
-        await old_groups.forget_batch(self.conn, old.id)
+        await old_groups.forget(self.conn, self.kind, old.id)
         if old.is_sealed:
             await store.seal(self.conn, old.id)
-        await old_groups.date_moved(self.conn, "batch", old)
+        await old_groups.date_moved(self.conn, self.kind, old)
         done.batches += 1
         return tasks
 

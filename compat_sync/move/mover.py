@@ -18,6 +18,7 @@ from compat_sync.move.plan import OLD_STATUS
 from compat_sync.move.report import MoveReport, MoveRequest
 from compat_sync.move.schedules import ScheduleMover
 from compat_sync.move.tables import has_oxpull_app, has_schedules
+from compat_sync.move.workflows import WorkflowMover
 from compat_sync.repeating import repeat_blocking
 from compat_sync.shim import run_blocking
 from oxpull_async.domain.errors import Contended, DataRefused
@@ -39,7 +40,9 @@ def move(database: str, request: MoveRequest) -> MoveReport:
     report = MoveReport()
     has_app = has_oxpull_app(database)
     carrier = Carrier(conn, has_app=has_app, with_results=request.with_results)
-    carried = run_blocking(BatchMover(conn, request, carrier, report).run()) if has_app else set()
+    carried: set[TaskId] = set()
+    for mover in (BatchMover, WorkflowMover) if has_app else ():
+        carried |= run_blocking(mover(conn, request, carrier, report).run())
     run_blocking(_Pass(conn, request, carrier, report).run(carried))
     if has_app:
         report.stale_keys = run_blocking(move_rows.count_stale_old_keys(conn))

@@ -8,12 +8,29 @@ from typing import Any, Literal
 
 from compat_sync.batches.callbacks import BatchKeywords
 from oxpull_async.db.contract import Connection
-from oxpull_async.domain.record import TaskId, instant, instant_or_none, task_id, wire_id, wire_instant
+from oxpull_async.domain.record import TaskId, TaskStatus, instant, instant_or_none, task_id, wire_id, wire_instant
 
-__all__ = ["Kind", "OldGroup", "date_moved", "forget_batch", "lock_group", "members", "open_groups", "shared_batches"]
+__all__ = [
+    "Kind",
+    "OldEdge",
+    "OldGroup",
+    "OldNode",
+    "date_moved",
+    "edges",
+    "forget",
+    "lock_group",
+    "members",
+    "nodes",
+    "open_groups",
+    "shared_batches",
+]
 
 type Kind = Literal["batch", "workflow"]
 
+_FORGET: dict[Kind, tuple[str, ...]] = {
+    "batch": ("move_forget_members", "move_forget_batch"),
+    "workflow": ("move_forget_edges", "move_forget_nodes", "move_forget_scan", "move_forget_workflow"),
+}
 _OPEN: dict[Kind, str] = {"batch": "move_open_batches", "workflow": "move_open_workflows"}
 
 
@@ -27,6 +44,25 @@ class OldGroup:
     callbacks: BatchKeywords
     created_at: datetime
     sealed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class OldNode:
+    """A node, and whether it is recorded there that it has succeeded."""
+
+    id: TaskId
+    name: str
+    succeeded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OldEdge:
+    """An edge; `id` is its row's, the others are those of tasks."""
+
+    id: int
+    upstream: TaskId
+    downstream: TaskId
+    is_met: bool
 
 
 async def open_groups(conn: Connection, kind: Kind, after: str | None, limit: int) -> list[tuple[str, str]]:
@@ -63,10 +99,23 @@ async def members(conn: Connection, batch_id: str, after: TaskId | None, limit: 
     return [task_id(row[0]) for row in rows]
 
 
-async def forget_batch(conn: Connection, batch_id: str) -> None:
-    """Delete a batch that this transaction has locked, and its member rows."""
-    for statement in ("move_forget_members", "move_forget_batch"):
-        await conn.execute(statement, id=wire_id(batch_id))
+async def nodes(conn: Connection, workflow_id: str, after: TaskId | None, limit: int) -> list[OldNode]:
+    """Return the next nodes of a workflow, by the ids of their tasks."""
+    place = None if after is None else wire_id(after)
+    rows = await conn.fetch("move_workflow_nodes", id=wire_id(workflow_id), after=place, limit=limit)
+    return [OldNode(task_id(row[0]), row[1], row[2] == TaskStatus.SUCCESSFUL) for row in rows]
+
+
+async def edges(conn: Connection, workflow_id: str, after: int | None, limit: int) -> list[OldEdge]:
+    """Return the next edges of a workflow, by their ids."""
+    rows = await conn.fetch("move_workflow_edges", id=wire_id(workflow_id), after=after, limit=limit)
+    return [OldEdge(row[0], task_id(row[1]), task_id(row[2]), bool(row[3])) for row in rows]
+
+
+async def forget(conn: Connection, kind: Kind, id_: str) -> None:
+    """Delete one that this transaction has locked, with what belongs to it."""
+    for statement in _FORGET[kind]:
+        await conn.execute(statement, id=wire_id(id_))
 
 
 async def date_moved(conn: Connection, kind: Kind, old: OldGroup) -> None:

@@ -130,6 +130,32 @@ def enqueue_running_batch() -> str:
     return str(batch.id)
 
 
+def enqueue_workflow(sealed: bool) -> dict[str, str]:
+    """Store a workflow: one node has succeeded and is gone, one has failed, one waits for it, one may run."""
+    flow = workflows.create("report", on_complete=shop.note, on_complete_args=["complete"])
+    ids = {"pruned": flow.add("pruned", shop.send_invoice, 60).id, "failed": flow.add("failed", shop.fail, "no").id}
+    OxTask.objects.filter(pk=ids["failed"]).update(max_attempts=1)
+    while OxpullWorker().run_once():
+        pass
+    ids["after pruned"] = flow.add("after pruned", shop.send_invoice, 61, depends_on="pruned").id
+    ids["after failed"] = flow.add("after failed", shop.send_invoice, 62, depends_on=["failed", "pruned"]).id
+    ids["last"] = flow.add("last", shop.send_invoice, 63, depends_on=["after pruned"]).id
+    OxTask.objects.filter(pk=ids["pruned"]).delete()
+    if sealed:
+        flow.seal()
+    return {**ids, "workflow": str(flow.id)}
+
+
+def enqueue_running_workflow() -> str:
+    """Store a workflow of two nodes, the first of which a worker takes and does not end; returns its id."""
+    flow = workflows.create("busy")
+    flow.add("first", shop.send_invoice, 64)
+    flow.add("second", shop.send_invoice, 65, depends_on="first")
+    flow.seal()
+    assert OxpullWorker().claim_one() is not None
+    return str(flow.id)
+
+
 def store_schedules() -> None:
     """Store schedules: by cron, by an interval with a tick behind it, and one that is switched off."""
     create_schedule(name="hourly", task_key="invoice", trigger="cron", cron="0 * * * *", arguments={"order_id": 50})

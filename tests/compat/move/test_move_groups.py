@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from compat_sync import batches
-from compat_sync.models import OxpullBatch, OxpullBatchMember, OxpullTask
+from compat_sync.models import OxpullBatch, OxpullBatchMember, OxpullTask, OxpullWorkflowCounts, OxpullWorkflowNode
 from compat_sync.testing import run_tasks
 from tests.compat.conftest import Kind
 from tests.compat.move import shop
@@ -88,3 +88,50 @@ def test_a_dry_run_counts_a_batch_once_and_writes_nothing(old: OldProject) -> No
     assert len(old.rows()) == 3
     assert old.open_groups() == ["import"]
     assert not OxpullBatch.objects.exists()
+
+
+def statuses(ids: dict[str, str]) -> dict[str, str]:
+    """Return how the tasks of nodes stand here."""
+    found = {str(task.id): task.status for task in OxpullTask.objects.all()}
+    return {name: found[id_] for name, id_ in ids.items() if id_ in found}
+
+
+def test_a_sealed_workflow_comes_over_and_what_ended_there_counts_here(old: OldProject) -> None:
+    ids = old.run("enqueue_workflow", True)
+    printed = oxpull_move("--batch-size", "2")
+    assert printed == "Moved 3 tasks, 0 with a unique key.\nMoved 1 result.\nMoved 1 workflow.\n"
+    assert (old.rows(), old.open_groups()) == ({}, [])
+    assert statuses(ids) == {
+        "failed": "FAILED", "after failed": "DISCARDED", "after pruned": "READY", "last": "WAITING",
+    }  # fmt: skip
+    nodes = {node.name: node for node in OxpullWorkflowNode.objects.filter(workflow_id=ids["workflow"])}
+    assert nodes.keys() == {"failed", "after failed", "after pruned", "last"}
+    assert nodes["after failed"].cascaded
+    run_all()
+    counts = OxpullWorkflowCounts.objects.get(pk=ids["workflow"])
+    assert (counts.status, counts.succeeded, counts.failed, counts.unattributed) == ("COMPLETE", 2, 1, 1)
+    assert shop.RAN == [("send_invoice", 61), ("send_invoice", 63), ("complete", 0)]
+
+
+def test_an_open_workflow_waits_for_its_seal_here(old: OldProject) -> None:
+    ids = old.run("enqueue_workflow", False)
+    oxpull_move()
+    assert statuses(ids)["after failed"] == "WAITING"
+    assert OxpullWorkflowCounts.objects.get(pk=ids["workflow"]).status == "OPEN"
+
+
+def test_a_workflow_of_which_a_node_runs_stays_whole(old: OldProject) -> None:
+    workflow_id = old.run("enqueue_running_workflow")
+    printed = oxpull_move()
+    assert "Left 1 workflow: its task " in printed
+    assert f"  {workflow_id} 'busy'\n" in printed
+    assert sorted(old.rows().values()) == ["RUNNING", "WAITING"]
+    assert not OxpullTask.objects.exists()
+
+
+def test_a_dry_run_counts_a_workflow_once_and_writes_nothing(old: OldProject) -> None:
+    old.run("enqueue_workflow", True)
+    printed = oxpull_move("--dry-run")
+    assert printed == "Would move 3 tasks, 0 with a unique key.\nWould move 1 result.\nWould move 1 workflow.\n"
+    assert (len(old.rows()), old.open_groups()) == (4, ["report"])
+    assert not OxpullTask.objects.exists()
