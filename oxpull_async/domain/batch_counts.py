@@ -1,4 +1,4 @@
-"""What the members of a batch, or the nodes of a workflow, are counted as, and when that completes it."""
+"""What members of a batch or nodes of a workflow are counted as, and when it completes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -57,7 +57,10 @@ class Counts:
 
 
 def complete_due(counts: Sequence[Counts]) -> tuple[list[Counts], dict[str, frozenset[str]]]:
-    """Complete those that are due; returns all as they are to be written, and which callbacks are due, by id."""
+    """Complete those that are due.
+
+    Returns all as they are to be written, and which callbacks are due, by id.
+    """
     due: dict[str, frozenset[str]] = {}
     written = []
     for one in counts:

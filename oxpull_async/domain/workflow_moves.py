@@ -1,4 +1,7 @@
-"""What the moves of nodes come to: counts, edges, who is released and who is doomed; decided before it is written."""
+"""What the moves of nodes come to: counts, edges, releases and ends.
+
+Decided before anything is written.
+"""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -47,7 +50,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class WaitingNode:
-    """A task that waits for edges, locked; `failed` names an upstream whose edge is stored as failed."""
+    """A task that waits for edges, locked.
+
+    `failed` names an upstream whose edge is stored as failed.
+    """
 
     task_id: TaskId
     queue_name: str
@@ -81,17 +87,18 @@ def edge_state(counts: Counts, counted: str | None, on_failure: OnFailure) -> Ed
 class Moves:
     """What is to be written about the nodes of workflows whose counts are locked.
 
-    Holds the truth while it is worked out: what it knows of a node is newer than the row.
+    Holds the truth while it is worked out: what it knows of a node is newer than the row. `room` is how many more edges
+    may be changed.
     """
 
-    def __init__(self, counts: Mapping[WorkflowId, Counts]) -> None:
+    def __init__(self, counts: Mapping[WorkflowId, Counts], room: int) -> None:
         self._stored_counts = counts
         self._counts = dict(counts)
         self._stored: dict[TaskId, Node] = {}
         self._nodes: dict[TaskId, Node] = {}
         self._failed: dict[TaskId, str] = {}
         self._edges: dict[tuple[TaskId, TaskId], str | None] = {}
-        self.edges_changed = 0
+        self.room = room
         self.released: dict[TaskId, str] = {}
         self.discarded: dict[TaskId, str] = {}
         self.members: list[TaskId] = []
@@ -132,7 +139,7 @@ class Moves:
 
     def change(self, rows: Sequence[Sequence[Any]]) -> list[TaskId]:
         """Take rows of `find_edges` in; returns the nodes behind these edges."""
-        self.edges_changed += len(rows)
+        self.room -= len(rows)
         behind: dict[TaskId, None] = {}
         for row in rows:
             upstream, downstream, state = task_id(row[0]), task_id(row[1]), row[2]
@@ -147,7 +154,10 @@ class Moves:
         return list(behind)
 
     def may_act(self, ids: Collection[TaskId], looked_at: Collection[TaskId]) -> list[TaskId]:
-        """Return those nodes that may be released or doomed, if they wait; others are `looked_at` first."""
+        """Return those nodes that may be released or ended, if they wait.
+
+        Of those to be `looked_at` only their rows can tell.
+        """
         nodes = [self._nodes[id_] for id_ in sorted({*ids, *looked_at}) if id_ in self._nodes]
         return [
             node.task_id
@@ -158,7 +168,10 @@ class Moves:
         ]
 
     def act(self, waiting: WaitingNode) -> bool:
-        """Release a waiting node whose edges are met, or end one of whose edges has failed; True where it ended."""
+        """Release a waiting node whose edges are met, or end one of whose edges has failed.
+
+        True where it ended.
+        """
         node = self._nodes[waiting.task_id]
         if node.unmet == 0:
             self.released[node.task_id] = waiting.queue_name

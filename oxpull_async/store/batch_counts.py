@@ -74,7 +74,10 @@ def stored_callback(when: str, task: NewTask) -> dict[str, Any]:
 async def fire_callbacks(
     conn: Connection, records: Iterable[BatchRecord | WorkflowRecord], due: Mapping[str, frozenset[str]]
 ) -> None:
-    """Store the callbacks of what completes now; their ids are stored with it, so none comes twice."""
+    """Store the callbacks of what completes now.
+
+    Their ids are stored with it, so none comes twice.
+    """
     tasks = [
         _callback_task(callback["task"])
         for record in records

@@ -1,4 +1,4 @@
-"""What counts on tasks that have moved: their batches, then their workflows, always in this order."""
+"""What counts on tasks that have moved: their batches, then their workflows."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,10 @@ class Moved:
 
 
 async def follow_moved(conn: Connection, moved: Mapping[TaskId, Moved]) -> None:
-    """Count tasks in their batches and workflows; the caller has moved them in the same transaction."""
+    """Count tasks in their batches and workflows.
+
+    The caller has moved them in the same transaction.
+    """
     await count_members(conn, {id_: one.status for id_, one in moved.items() if one.is_member})
     nodes = {id_: one.status for id_, one in moved.items() if one.workflow_id is not None}
     if nodes:
@@ -29,7 +32,7 @@ async def follow_moved(conn: Connection, moved: Mapping[TaskId, Moved]) -> None:
 
 
 async def follow_stored(conn: Connection, ids: Sequence[TaskId]) -> None:
-    """Lock those of these tasks that are of a batch or a workflow, and count them as what they are now."""
+    """Count those of these tasks that are of a batch or a workflow as what they are now."""
     names = json.dumps(sorted(wire_id(id_) for id_ in ids))
     rows = await conn.fetch("lock_followed_tasks", ids=names)
     await follow_moved(

@@ -17,19 +17,22 @@ from oxpull_async.store.enqueue import notify
 
 AT_ONCE = 1_000
 """How many edges one transaction changes, and so how many nodes it releases or ends."""
+UNBOUNDED = 1_000_000_000
+"""A retry reopens all edges at once: one that is still failed would end a retried node again."""
 
 
 async def follow_nodes(
     conn: Connection, statuses: Statuses, workflow_ids: Iterable[WorkflowId], *, again: Collection[TaskId] = ()
 ) -> int:
-    """Count tasks that have moved to these statuses in their workflows, and see to the nodes behind them.
+    """Count tasks that have moved to these statuses, and see to the nodes behind them.
 
     The caller has moved them in the same transaction, or locks nothing and repeats what somebody else has left undone.
     Nodes to be looked at `again` have their own edges looked at too, and lose their marks. What is too much for one
     transaction is marked. Returns how much was done.
     """
     counts = await lock_workflow_counts(conn, workflow_ids)
-    moves = Moves(counts)
+    is_retry = any(status is TaskStatus.WAITING for status in statuses.values())
+    moves = Moves(counts, UNBOUNDED if is_retry and not again else AT_ONCE)
     nodes = [node for node in await lock_nodes(conn, {*statuses, *again}) if node.workflow_id in counts]
     moved = [
         node.task_id
@@ -48,7 +51,10 @@ async def follow_nodes(
 
 
 async def carry_on(conn: Connection, moves: Moves, ends: Collection[TaskId], looked_at: Collection[TaskId] = ()) -> int:
-    """Let the edges out of nodes come to what these came to, and so on; write all of it; returns how much it was."""
+    """Let the edges out of nodes come to what these came to, and so on, and write all of it.
+
+    Of nodes to be `looked_at` the stored edges count too. Returns how much was written.
+    """
     while ends or looked_at:
         changed = await _change_edges(conn, moves, ends) if ends else []
         if looked_at:
@@ -58,7 +64,10 @@ async def carry_on(conn: Connection, moves: Moves, ends: Collection[TaskId], loo
 
 
 async def let_bad_ends_count(conn: Connection, moves: Moves, workflow_id: WorkflowId) -> None:
-    """See to the nodes behind those that ended badly while that did not count; the caller has locked the counts."""
+    """See to the nodes behind those that ended badly while that did not count.
+
+    The caller has locked the counts.
+    """
     rows = await conn.fetch("find_bad_ends", workflow_id=wire_id(workflow_id))
     bad = [moves.know(Node.from_row(row)).task_id for row in rows]
     moves.mark(bad[AT_ONCE:])
@@ -100,7 +109,7 @@ async def _change_edges(conn: Connection, moves: Moves, ends: Collection[TaskId]
 
     Where there is no room for all of them the nodes are marked.
     """
-    room = AT_ONCE - moves.edges_changed
+    room = moves.room
     rows = await conn.fetch("find_edges", nodes=json.dumps(moves.wishes(ends)), limit=room + 1)
     if len(rows) > room:
         moves.mark(ends)

@@ -19,7 +19,7 @@ from oxpull_async.domain.workflow import (
 )
 from oxpull_async.domain.workflow_moves import Moves
 from oxpull_async.store.batch_counts import stored_callback
-from oxpull_async.store.node_counts import get_workflows, let_bad_ends_count, lock_nodes, lock_workflow_counts
+from oxpull_async.store.node_counts import AT_ONCE, get_workflows, let_bad_ends_count, lock_nodes, lock_workflow_counts
 from oxpull_async.store.node_scan import scan_nodes
 from oxpull_async.store.operate import cancel
 from oxpull_async.store.unique_isolation import racing
@@ -28,7 +28,9 @@ CANCELLED_AT_ONCE = 1_000
 
 
 async def create_workflow(conn: Connection, workflow: NewWorkflow) -> tuple[WorkflowRecord, bool]:
-    """Store a workflow, open and empty, or find the one that holds its unique key; whether it was stored.
+    """Store a workflow, open and empty, or find the one that holds its unique key.
+
+    Says whether it was stored.
 
     Raises: UniqueEnqueueRace where another transaction has just taken the key or given it up; nothing was written.
     """
@@ -55,10 +57,10 @@ async def read_workflow(conn: Connection, workflow_id: WorkflowId) -> WorkflowRe
 
 
 async def seal_workflow(conn: Connection, workflow_id: WorkflowId) -> None:
-    """Take no more nodes, and let bad ends count from now on; completes at once if all nodes have ended.
+    """Take no more nodes, and let bad ends count from now on.
 
-    What is behind nodes that have ended badly is discarded, or released, in the same transaction; what is too much for
-    one is marked.
+    It completes at once if all nodes have ended. What is behind nodes that have ended badly is discarded, or released,
+    in the same transaction; what is too much for one is marked.
 
     Raises: WorkflowSealed, WorkflowDoesNotExist.
     """
@@ -84,7 +86,10 @@ async def cancel_workflow(conn: Connection, workflow_id: WorkflowId) -> bool:
 
 
 async def cancel_nodes(conn: Connection, workflow_id: WorkflowId) -> None:
-    """Cancel the nodes of a cancelled workflow that have not ended; those that waited count as ended by a cascade."""
+    """Cancel the nodes of a cancelled workflow that have not ended.
+
+    Those that waited count as ended by a cascade, so that a retry from before them revives them.
+    """
     after: str | None = None
     while nodes := await scan_nodes(conn, workflow_id, after, CANCELLED_AT_ONCE):
         pending = [node.task_id for node in nodes if node.counted is None and node.status is not None]
@@ -122,7 +127,7 @@ async def upstream_results(conn: Connection, id_: TaskId) -> Mapping[str, Upstre
 
 
 async def lock_workflow(conn: Connection, workflow_id: WorkflowId) -> Row:
-    """Lock a workflow's own row: how many nodes it has, whether it is sealed, its name, its callbacks."""
+    """Lock a workflow's own row: its number of nodes, whether it is sealed, name, callbacks."""
     row = await conn.fetchrow("lock_workflow", id=wire_id(workflow_id))
     if row is None:
         raise WorkflowDoesNotExist(f"no workflow has the id {workflow_id}")
@@ -166,7 +171,7 @@ async def _seal(conn: Connection, workflow_id: WorkflowId, nodes: int, *, cancel
         return False
     if any(one.status is WorkflowStatus.OPEN for one in counts.values()):
         await conn.execute("seal_workflow", id=wire_id(workflow_id))
-    moves = Moves(counts)
+    moves = Moves(counts, AT_ONCE)
     for one in counts.values():
         total = nodes if one.total is None else one.total
         moves.set_counts(replace(one, status=WorkflowStatus.SEALED, total=total, cancelled=one.cancelled or cancelled))
@@ -185,7 +190,7 @@ def _upstream(row: Row) -> Upstream:
     """Read one row of `upstream_results`; what has been deleted is known by what it was counted as."""
     status = _GONE.get(row[1], TaskStatus.DISCARDED) if row[2] is None else TaskStatus(row[2])
     is_known = status is TaskStatus.SUCCESSFUL and row[3] is not None
-    return Upstream(status, json.loads(row[3]) if is_known else None)
+    return Upstream(status, json.loads(row[3]) if is_known else None, row[4] or "")
 
 
 _GONE = {Counted.SUCCEEDED: TaskStatus.SUCCESSFUL, Counted.FAILED: TaskStatus.FAILED}
