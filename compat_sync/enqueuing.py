@@ -4,7 +4,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -29,9 +29,11 @@ from oxpull_async.domain.errors import (
     DatabaseTrouble,
     DataRefused,
     UniqueEnqueueRace,
+    UsageError,
 )
 from oxpull_async.store.enqueue import notify
 from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls
+from oxpull_async.store.nodes import Placement
 from oxpull_async.store.unique import Answers
 
 __all__ = ["Enqueuing", "Request", "native_block"]
@@ -53,14 +55,24 @@ class Request:
     is_numbered: bool
 
     @classmethod
-    def of_one(cls, ox: Oxpull, call: Call[Any], batch_id: BatchId | None = None) -> "Request":
-        """Check one call, of a batch perhaps; raises what its arguments or options deserve."""
-        return cls([call], ox.enqueuer.parts(call, batch_id), is_numbered=False)
+    def of_one(
+        cls, ox: Oxpull, call: Call[Any], batch_id: BatchId | None = None, *, placement: Placement | None = None
+    ) -> "Request":
+        """Check one call, of a batch or workflow perhaps; raises what its arguments or options deserve."""
+        return cls([call], ox.enqueuer.parts(call, batch_id, placement=placement), is_numbered=False)
 
     @classmethod
     def of_many(cls, ox: Oxpull, calls: Sequence[Call[Any]], batch_id: BatchId | None = None) -> "Request":
         """Check the calls of a bulk enqueue as `of_one` does; an error names the call's position."""
         return cls(calls, ox.enqueuer.numbered_parts(calls, batch_id), is_numbered=True)
+
+    @classmethod
+    def of_nodes(cls, calls: Sequence[Call[Any]], placement: Placement) -> "Request":
+        """Check the calls of nodes, of whatever alias; an error names the node."""
+        made = [_node_parts(call, node.name, placement) for call, node in zip(calls, placement.nodes, strict=True)]
+        plain = {position: task for position, parts in enumerate(made) for task in parts.plain.values()}
+        unique = [replace(call, position=position) for position, parts in enumerate(made) for call in parts.unique]
+        return cls(calls, EnqueueCalls(plain, unique, placement=placement), is_numbered=True)
 
     def results(self, answers: Answers) -> list[TaskResult]:
         """Return the results in the order of the calls.
@@ -204,6 +216,13 @@ async def _wake(conn: DjangoConnection, queues: Sequence[str]) -> None:
     with nullcontext() if conn.in_transaction else suppress(DatabaseTrouble):
         for queue_name in queues:
             await notify(conn, queue_name)
+
+
+def _node_parts(call: Call[Any], name: str, placement: Placement) -> EnqueueCalls:
+    try:
+        return call.task.ox.enqueuer.parts(call, placement=placement)
+    except UsageError as refused:
+        raise type(refused)(f"node {name!r}: {refused}") from refused.__cause__
 
 
 def _created(results: Sequence[TaskResult]) -> list[TaskResult]:

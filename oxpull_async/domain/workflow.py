@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -111,6 +111,7 @@ class Upstream:
 
     status: TaskStatus
     value: Any
+    task_path: str = field(default="", repr=False, compare=False)
 
 
 def workflow_record(row: Sequence[Any], callbacks: Sequence[Mapping[str, Any]]) -> WorkflowRecord:
