@@ -106,4 +106,4 @@ class GroupMover(ABC):
 
     def callbacks(self, old: OldGroup) -> list[Callback]:
         """Return what follows one here, as it is declared now."""
-        return callbacks(old.callbacks, old.id)
+        return callbacks(old.callbacks, old.id if self.kind == "batch" else None)
