@@ -52,9 +52,9 @@ async def open_workflows(conn: Connection, after: WorkflowId | None, limit: int)
 
 
 async def recheck_nodes(conn: Connection, limit: int) -> int:
-    """Look at marked nodes: their ends, their edges, and what is behind them; returns how much was done.
+    """Look at marked nodes: their ends, their edges, and what is behind them.
 
-    While it is not 0 there may be more. A task that somebody has locked keeps its node's mark; from then on whatever
+    Returns how much was done. While it is not 0 there may be more. A task that somebody has locked keeps its node's mark; from then on whatever
     ends the others is followed.
     """
     rows = await conn.fetch("find_marked_nodes", limit=limit)
@@ -70,7 +70,7 @@ async def recheck_nodes(conn: Connection, limit: int) -> int:
 
 
 async def recount_nodes(conn: Connection, workflow_id: WorkflowId, after: str | None, limit: int) -> Recounted:
-    """Compare the next nodes of a workflow with their tasks and edges, and follow those that differ.
+    """Compare the next nodes of a workflow with tasks and edges, and follow what differs.
 
     A short transaction; places are names. Locks no task: whoever moves one follows it afterwards, under the same lock.
     """
