@@ -97,7 +97,7 @@ class Settler:
             settled = await self._settle_alone(batch)
         self._uncertain = False
         self._announce(batch, settled)
-        if any(ended.attempt.claimed.batch_id is not None for ended in batch):
+        if any(ended.attempt.is_followed for ended in batch):
             self.on_counted()
         if any(ended.attempt.hands_over for ended in batch):
             await self.on_handed_over()
