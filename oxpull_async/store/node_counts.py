@@ -39,15 +39,14 @@ async def follow_nodes(
         for node in nodes
         if node.task_id in statuses and moves.move(node, counted_as(statuses[node.task_id]))
     ]
-    waiting = [node.task_id for node in nodes if statuses.get(node.task_id) is TaskStatus.WAITING]
-    if not again:
-        if moved or waiting:
-            await carry_on(conn, moves, moved, waiting)
-        return len(moved)
-    for node in [*nodes, *await _ended_upstreams(conn, again)]:
+    looked_at = again or [id_ for id_, status in statuses.items() if status is TaskStatus.WAITING]
+    if not moved and not looked_at:
+        return 0
+    for node in [*nodes, *await _ended_upstreams(conn, looked_at)]:
         moves.know(node)
     moves.mark(again, recheck=False)
-    return await carry_on(conn, moves, [*moves.known], again)
+    written = await carry_on(conn, moves, [*moves.known], looked_at)
+    return written if again else len(moved)
 
 
 async def carry_on(conn: Connection, moves: Moves, ends: Collection[TaskId], looked_at: Collection[TaskId] = ()) -> int:
@@ -101,7 +100,8 @@ async def get_workflows(conn: Connection, ids: Iterable[WorkflowId]) -> dict[Wor
 
 
 async def _ended_upstreams(conn: Connection, ids: Collection[TaskId]) -> list[Node]:
-    return [Node.from_row(row) for row in await conn.fetch("find_ended_upstreams", ids=_ids(ids))]
+    rows = await conn.fetch("find_ended_upstreams", ids=_ids(ids)) if ids else []
+    return [Node.from_row(row) for row in rows]
 
 
 async def _change_edges(conn: Connection, moves: Moves, ends: Collection[TaskId]) -> list[TaskId]:

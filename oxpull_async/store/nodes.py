@@ -74,7 +74,7 @@ async def _edges(conn: Connection, place: Placement) -> list[list[_Edge]]:
     """
     before: dict[str, int] = {}
     wanted = {name for node in place.nodes for name in node.upstreams}
-    stored = {row[0]: (task_id(row[1]), row[2]) for row in await _named(conn, "find_named_nodes", place, wanted)}
+    stored = {row[0]: (task_id(row[1]), row[2]) for row in await _named(conn, place, wanted)}
     edges: list[list[_Edge]] = []
     for position, node in enumerate(place.nodes):
         if node.name in before:
@@ -109,7 +109,7 @@ async def _place(
     _refuse_held(edges, answers)
     row = await lock_workflow(conn, place.workflow_id)
     names = {node.name: answers[position].record.id for position, node in enumerate(place.nodes)}
-    taken = {row[0]: task_id(row[1]) for row in await _named(conn, "taken_names", place, names)}
+    taken = {row[0]: task_id(row[1]) for row in await _named(conn, place, names)}
     if again and taken == names:
         return
     require_open(place.workflow_id, row)
@@ -138,8 +138,16 @@ def _refuse_held(edges: Sequence[Sequence[_Edge]], answers: Answers) -> None:
 
 
 async def _refuse_nodes(conn: Connection, place: Placement, answers: Answers) -> None:
-    """Refuse the first call whose key is held by a task that is a node already."""
+    """Refuse the first call whose key is held by a task that is a node already.
+
+    Where there is none, the transaction's snapshot does not show whose name it is.
+    """
     adopted = {answer.record.id: position for position, answer in answers.items() if not answer.created}
+    if not adopted:
+        raise WorkflowNodeExists(
+            f"workflow {place.workflow_id} has a node of one of these names already, made after this transaction's "
+            "snapshot began; nothing was written"
+        )
     rows = await conn.fetch("find_nodes", ids=json.dumps(sorted(wire_id(id_) for id_ in adopted)))
     before = [
         at for row in rows
@@ -192,10 +200,10 @@ async def _insert_edges(conn: Connection, edges: Sequence[Sequence[_Edge]], answ
         await conn.execute("insert_edges", edges=json.dumps(part))
 
 
-async def _named(conn: Connection, statement: str, place: Placement, names: Collection[str]) -> list[Row]:
-    """Look names up among the nodes of a workflow."""
+async def _named(conn: Connection, place: Placement, names: Collection[str]) -> list[Row]:
+    """Look names up among the nodes of a workflow: name, task, what it is counted as."""
     found: list[Row] = []
     sized = ((name, len(name) * 6 + 4) for name in sorted(names))
     for part in chunks(sized, max_bytes=conn.max_batch_bytes, max_rows=NODES_AT_ONCE):
-        found += await conn.fetch(statement, workflow_id=wire_id(place.workflow_id), names=json.dumps(part))
+        found += await conn.fetch("find_named_nodes", workflow_id=wire_id(place.workflow_id), names=json.dumps(part))
     return found

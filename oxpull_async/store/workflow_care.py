@@ -54,8 +54,8 @@ async def open_workflows(conn: Connection, after: WorkflowId | None, limit: int)
 async def recheck_nodes(conn: Connection, limit: int) -> int:
     """Look at marked nodes: their ends, their edges, and what is behind them.
 
-    Returns how much was done. While it is not 0 there may be more. A task that somebody has locked keeps its node's mark; from then on whatever
-    ends the others is followed.
+    Returns how much was done: while it is not 0 there may be more. A task that somebody has locked keeps its node's
+    mark; from then on whatever ends the others is followed.
     """
     rows = await conn.fetch("find_marked_nodes", limit=limit)
     if not rows:
