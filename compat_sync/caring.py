@@ -29,9 +29,9 @@ class Care[G: OpenBatch | OpenWorkflow]:
 
 
 def look_after_all[G: OpenBatch | OpenWorkflow](care: Care[G]) -> int:
-    """Follow all marks of a kind and look at everything open of it; returns how much was put right.
+    """Follow all marks of a kind and look at everything open of it.
 
-    Ends after a minute, or at half of the time that its timeout leaves.
+    Returns how much was put right. Ends after a minute, or at half of the time that its timeout leaves.
     """
     left = remaining()
     ends = time.monotonic() + (MOST_SECONDS if left is None else min(MOST_SECONDS, left * SHARE))
@@ -48,7 +48,7 @@ def look_after_all[G: OpenBatch | OpenWorkflow](care: Care[G]) -> int:
 
 
 def task_of(function: Callable[[], int]) -> PolicyTask:
-    """Return the task of a function, on "default" where the backend has that queue, else on its first."""
+    """Return a function's task, on "default" where the backend has it, else on its first queue."""
     backend = home()
     queues = sorted(backend.queues)
     queue_name = "default" if not queues or "default" in queues else queues[0]

@@ -58,9 +58,9 @@ class TaskContext(DjangoContext):  # type: ignore[misc, type-arg] # to a checker
             self.core.report_progress(done, total, note)
 
     def upstream_results(self) -> dict[str, Upstream]:
-        """Return how the nodes that this one depends on ended, by their names, and what they returned.
+        """Return how the nodes that this one depends on ended, and what they returned.
 
-        For plain functions. Empty for a task that depends on none, or is no node of a workflow.
+        By their names, for plain functions. Empty for a task that depends on none, or is no node of a workflow.
         """
         if iscoroutinefunction(self.task_result.task.func):
             raise UsageError(
@@ -70,7 +70,7 @@ class TaskContext(DjangoContext):  # type: ignore[misc, type-arg] # to a checker
             return self.core.get_upstream_results()
 
     async def aupstream_results(self) -> dict[str, Upstream]:
-        """Return how the nodes that this one depends on ended, as `upstream_results` does for functions."""
+        """Return how the nodes before this one ended, as `upstream_results` does for functions."""
         with translated():
             return await self.core.upstream_results()
 

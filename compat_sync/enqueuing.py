@@ -58,7 +58,7 @@ class Request:
     def of_one(
         cls, ox: Oxpull, call: Call[Any], batch_id: BatchId | None = None, *, placement: Placement | None = None
     ) -> "Request":
-        """Check one call, of a batch or workflow perhaps; raises what its arguments or options deserve."""
+        """Check one call, of a batch or workflow perhaps; raises what it deserves."""
         return cls([call], ox.enqueuer.parts(call, batch_id, placement=placement), is_numbered=False)
 
     @classmethod
@@ -145,7 +145,7 @@ class Enqueuing:
         raise Conflict("somebody else took the unique key after this enqueue had begun to look") from stopped
 
     async def natively(self, request: Request) -> list[TaskResult]:
-        """Store calls by the native driver where this asyncio task stands; signals are sent after the commit."""
+        """Store calls by the native driver, and send their signals after the commit."""
         block = _open_block()
         ox = self._ox if block is None else block.ox
         results = request.results(await ox.enqueuer.store(request.parts))

@@ -1,4 +1,4 @@
-"""Stored workflows, their nodes and edges as the ORM reads them; `models` names them for Django."""
+"""Stored workflows, nodes and edges as the ORM reads them; `models` names them for Django."""
 
 from datetime import datetime
 from uuid import UUID
@@ -89,7 +89,10 @@ class OxpullWorkflowCounts(ReadModel):
 
 
 class OxpullWorkflowNode(ReadModel):
-    """A task of a workflow, how many of its edges hold it back, and what it is counted as once it has ended."""
+    """A task of a workflow.
+
+    How many edges hold it back, and what it is counted as once it has ended.
+    """
 
     task_id: _Id = models.UUIDField("task", primary_key=True)
     workflow_id: _Id = models.UUIDField("workflow")

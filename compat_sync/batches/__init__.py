@@ -75,9 +75,9 @@ def batch(name: str, **options: Unpack[BatchKeywords]) -> Generator[Batch]:
 
 @asynccontextmanager
 async def abatch(name: str, **options: Unpack[BatchKeywords]) -> AsyncGenerator[Batch]:
-    """Create a batch, add members in the block by its async calls, and seal it at its end, as `batch` does.
+    """Create a batch, add members in the block, and seal it at its end, as `batch` does.
 
-    The transaction belongs to the asyncio task that enters the block: members are added in that one.
+    The transaction belongs to the asyncio task that enters the block: members are added in that one, by async calls.
     """
     async with one_transaction(home()):
         made = await acreate(name, **options)

@@ -22,7 +22,7 @@ WHENS = ("complete", "success", "failure")
 
 
 class BatchKeywords(TypedDict, total=False):
-    """What a batch may be created with, and a workflow too; callbacks are tasks or their dotted paths."""
+    """What a batch or workflow may be created with; callbacks are tasks or their dotted paths."""
 
     on_complete: AnyTask | str | None
     on_complete_args: list[Any] | tuple[Any, ...] | None

@@ -32,7 +32,7 @@ class BatchMover(GroupMover):
         return dict(bundles)
 
     async def bring(self, old: OldGroup, backend: OxpullBackend, done: MoveReport) -> set[TaskId]:
-        """Store a batch here with its members, ended ones counted; a sealed one may complete by that."""
+        """Store a batch here with its members; a sealed one may complete by that."""
         await store.create_batch(self.conn, NewBatch(old.id, backend.alias, old.name, self.callbacks(old)))
         tasks: set[TaskId] = set()
         after = None

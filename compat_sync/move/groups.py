@@ -1,4 +1,4 @@
-"""Moving batches and workflows: each whole, in one transaction, once nobody runs a task of it."""
+"""Moving batches and workflows: each whole, in one transaction, once no task of it runs."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

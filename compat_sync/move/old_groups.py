@@ -80,7 +80,7 @@ async def shared_batches(conn: Connection) -> list[list[str]]:
 
 
 async def lock_group(conn: Connection, kind: Kind, id_: str) -> OldGroup | None:
-    """Lock one and return it as it is now; None where somebody else has it locked, or it is complete."""
+    """Lock one and return it; None where somebody else has it locked, or it is complete."""
     row = await conn.fetchrow(f"move_lock_{kind}", id=wire_id(id_))
     if row is None:
         return None

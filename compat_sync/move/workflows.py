@@ -45,12 +45,15 @@ class _Graph:
 
 
 class WorkflowMover(GroupMover):
-    """Moves workflows; what has ended there is followed here, so that what it holds back is released or discarded."""
+    """Moves workflows.
+
+    What has ended there is followed here, so that what it holds back is released or discarded.
+    """
 
     kind = "workflow"
 
     async def bring(self, old: OldGroup, backend: OxpullBackend, done: MoveReport) -> set[TaskId]:
-        """Store a workflow here with its nodes, ended ones counted; a sealed one may complete by that."""
+        """Store a workflow here with its nodes; a sealed one may complete by that."""
         await store.create_workflow(self.conn, NewWorkflow(old.id, backend.alias, old.name, self.callbacks(old)))
         graph = await self._graph(old.id)
         ended: dict[TaskId, TaskStatus | None] = {node.id: None for node in graph.nodes}

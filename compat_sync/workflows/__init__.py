@@ -75,7 +75,7 @@ async def acreate(name: str, **options: Unpack[WorkflowKeywords]) -> Workflow:
 
 
 def get(workflow_id: UUID | str) -> Workflow:
-    """Return the handle of a stored workflow; raises WorkflowDoesNotExist, for a malformed id too."""
+    """Return the handle of a stored workflow; raises WorkflowDoesNotExist for any other id."""
     with translated():
         id_ = checked_workflow_id(workflow_id)
     return Workflow(blocking(lambda conn: store.read_workflow(conn, id_)))
@@ -103,9 +103,9 @@ def workflow(name: str, **options: Unpack[WorkflowKeywords]) -> Generator[Workfl
 
 @asynccontextmanager
 async def aworkflow(name: str, **options: Unpack[WorkflowKeywords]) -> AsyncGenerator[Workflow]:
-    """Create a workflow, add nodes in the block by its async calls, and seal it at its end, as `workflow` does.
+    """Create a workflow, add nodes in the block, and seal it at its end, as `workflow` does.
 
-    The transaction belongs to the asyncio task that enters the block: nodes are added in that one.
+    The transaction belongs to the asyncio task that enters the block: nodes are added in that one, by async calls.
     """
     async with one_transaction(home()):
         made = await acreate(name, **options)

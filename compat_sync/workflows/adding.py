@@ -87,9 +87,9 @@ class NodeAdding:
             return (await enqueuing.natively(request))[0]
 
     def add_many(self, nodes: Iterable[Node]) -> list[TaskResult]:
-        """Store nodes, all or none; each may depend on those before it and on stored ones; results in their order.
+        """Store nodes, all or none; returns the results in their order.
 
-        Raises: what `add` raises; nothing is written then.
+        Each may depend on those before it and on stored ones. Raises: what `add` raises; nothing is written then.
         """
         given = list(nodes)
         if not given:

@@ -12,7 +12,10 @@ __all__ = ["Workflow"]
 
 
 class Workflow(NodeAdding):
-    """A stored workflow; what it holds is read when it is asked for."""
+    """A stored workflow; what it holds is read when it is asked for.
+
+    Where its row has gone, every call raises WorkflowDoesNotExist.
+    """
 
     def __repr__(self) -> str:
         return f"<Workflow {self.id} {self.name!r}>"
@@ -29,14 +32,11 @@ class Workflow(NodeAdding):
 
     @property
     def status(self) -> str:
-        """Read whether it is "OPEN", "SEALED" or "COMPLETE"; raises WorkflowDoesNotExist."""
+        """Read whether it is "OPEN", "SEALED" or "COMPLETE"."""
         return str(self.progress().status)
 
     def seal(self) -> None:
-        """Take no more nodes; what waits for nodes that ended badly is discarded now, and completion may come.
-
-        Raises: WorkflowSealed, WorkflowDoesNotExist.
-        """
+        """Take no more nodes, and let bad ends count; raises WorkflowSealed."""
         blocking(lambda conn: store.seal_workflow(conn, self._record.id))
 
     async def aseal(self) -> None:
@@ -62,10 +62,7 @@ class Workflow(NodeAdding):
         return {name: UUID(id_) for name, id_ in found.items()}
 
     def cancel(self) -> bool:
-        """Cancel the nodes that have not ended, and seal it; it completes as a failure, and nothing is released.
-
-        False when it is complete. Raises: WorkflowDoesNotExist.
-        """
+        """Cancel the nodes that have not ended, and seal it; False when it is complete."""
         return blocking(lambda conn: store.cancel_workflow(conn, self._record.id))
 
     async def acancel(self) -> bool:
@@ -73,12 +70,9 @@ class Workflow(NodeAdding):
         return await awaited(lambda conn: store.cancel_workflow(conn, self._record.id))
 
     def retry_from(self, node_name: str, *, callbacks: bool = False) -> int:
-        """Run a node that ended badly once more, and after it all nodes that were discarded because of it.
+        """Run a node that ended badly once more, and what was discarded because of it.
 
-        A complete workflow is open to completion again; its callbacks come again only with `callbacks`. Returns how
-        many nodes were revived, 0 when this one did not end badly.
-
-        Raises: UnknownWorkflowNode, WorkflowDoesNotExist.
+        Its callbacks come again only with `callbacks`. Returns how many were revived; raises UnknownWorkflowNode.
         """
         return blocking(lambda conn: retry_from(conn, self._record.id, node_name, callbacks=callbacks))
 

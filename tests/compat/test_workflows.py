@@ -1,20 +1,17 @@
 """Workflows of Django's tasks: in the caller's transaction, sync and async, followed by their callbacks."""
 
-import asyncio
 from collections.abc import Iterator
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
-from asgiref.sync import async_to_sync
 from django.core.exceptions import ImproperlyConfigured, ObjectDoesNotExist
 from django.db import transaction
-from django.tasks import TaskResultStatus, default_task_backend, signals, task_backends
+from django.tasks import TaskResultStatus, default_task_backend, signals
 from django.tasks.exceptions import TaskException
 from django.test import override_settings
 
 from compat_sync import workflows
-from compat_sync.backend import OxpullBackend
 from compat_sync.connection import DjangoConnection
 from compat_sync.exceptions import (
     AlreadyEnqueued,
@@ -328,56 +325,6 @@ def test_what_is_wrong_with_a_workflow_is_refused_at_creation(site: str) -> None
     with pytest.raises(TypeError, match="did you mean 'on_complete'"):
         workflows.create("n", on_completed=flowing.told)  # type: ignore[call-arg]
     assert not OxpullWorkflow.objects.exists()
-
-
-async def build_async() -> UUID:
-    """Make a workflow by the async calls."""
-    flow = await workflows.acreate("async", on_success=flowing.told, on_success_args=["done"])
-    await flow.aadd("root", flowing.step, "root")
-    await flow.aadd_many([Node("end", flowing.ajoin, depends_on="root")])
-    assert (await flow.anode_ids()).keys() == {"root", "end"}
-    await flow.aseal()
-    again = await workflows.aget(flow.id)
-    assert (await again.aprogress()).blocked == 1
-    return flow.id
-
-
-async def build_block() -> UUID:
-    """Make a workflow in a block."""
-    async with workflows.aworkflow("async", on_success=flowing.told, on_success_args=["done"]) as flow:
-        await flow.aadd("root", flowing.step, "root")
-        await flow.aadd("end", flowing.ajoin, depends_on="root")
-    return flow.id
-
-
-@pytest.mark.parametrize("build", [build_async, build_block])
-def test_E1_below_a_sync_caller_the_async_calls_join_its_transaction(site: str, build: Any) -> None:
-    with transaction.atomic(using=site):
-        workflow_id = async_to_sync(build)()
-        assert workflows.get(workflow_id).progress().total == 2
-        transaction.set_rollback(True, using=site)
-    assert not OxpullWorkflow.objects.exists()
-
-
-@pytest.mark.parametrize("build", [build_async, build_block])
-def test_E1_without_a_sync_caller_the_async_calls_go_native(site: str, build: Any) -> None:
-    async def run() -> UUID:
-        backend = task_backends["default"]
-        assert isinstance(backend, OxpullBackend)
-        try:
-            gone = await workflows.acreate("gone", unique="x")
-            with pytest.raises(AlreadyEnqueued):
-                await workflows.acreate("gone", unique="x")
-            assert await gone.acancel()
-            found: UUID = await build()
-            return found
-        finally:
-            await backend.ox.close()
-
-    workflow_id = asyncio.run(run())
-    run_all()
-    assert workflows.get(workflow_id).status == "COMPLETE"
-    assert TOLD == [("ran", "root"), ("told", "done")]
 
 
 def test_E2_the_signal_of_a_node_is_sent_when_it_is_added(site: str) -> None:
