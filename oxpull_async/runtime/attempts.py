@@ -96,7 +96,7 @@ class Attempt:
 
     @property
     def hands_over(self) -> bool:
-        """Whether another task may become ready when it ends, of which nobody else tells the workers."""
+        """Whether another task may become ready when it ends, of which only we can tell."""
         return self.claimed.rerun_key is not None or self.claimed.lock_key is not None
 
     @property
