@@ -11,6 +11,7 @@ from django.tasks import TaskContext as DjangoContext
 from compat_sync.exceptions import UsageError, translated
 from oxpull_async import TaskContext as CoreContext
 from oxpull_async.domain.surroundings import Run
+from oxpull_async.domain.workflow import Upstream
 
 __all__ = ["CURRENT", "TaskContext", "deadline", "remaining"]
 
@@ -55,6 +56,23 @@ class TaskContext(DjangoContext):  # type: ignore[misc, type-arg] # to a checker
             raise UsageError("progress() is for plain functions: in a coroutine, await context.aprogress(…)")
         with translated():
             self.core.report_progress(done, total, note)
+
+    def upstream_results(self) -> dict[str, Upstream]:
+        """Return how the nodes that this one depends on ended, and what they returned.
+
+        By their names, for plain functions. Empty for a task that depends on none, or is no node of a workflow.
+        """
+        if iscoroutinefunction(self.task_result.task.func):
+            raise UsageError(
+                "upstream_results() is for plain functions: in a coroutine, await context.aupstream_results()"
+            )
+        with translated():
+            return self.core.get_upstream_results()
+
+    async def aupstream_results(self) -> dict[str, Upstream]:
+        """Return how the nodes before this one ended, as `upstream_results` does for functions."""
+        with translated():
+            return await self.core.upstream_results()
 
     async def aprogress(self, done: float, total: float | None = None, note: str = "") -> None:
         """Store how far a coroutine is, as `progress` does for functions."""

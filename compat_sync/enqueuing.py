@@ -1,9 +1,10 @@
 """Storing Django's tasks on Django's connection or by the native driver."""
 
 import logging
-from collections.abc import Callable, Coroutine, Sequence
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager, nullcontext, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -28,12 +29,14 @@ from oxpull_async.domain.errors import (
     DatabaseTrouble,
     DataRefused,
     UniqueEnqueueRace,
+    UsageError,
 )
 from oxpull_async.store.enqueue import notify
 from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls
+from oxpull_async.store.nodes import Placement
 from oxpull_async.store.unique import Answers
 
-__all__ = ["Enqueuing", "Request"]
+__all__ = ["Enqueuing", "Request", "native_block"]
 
 logger = logging.getLogger("compat_sync")
 
@@ -52,14 +55,24 @@ class Request:
     is_numbered: bool
 
     @classmethod
-    def of_one(cls, ox: Oxpull, call: Call[Any], batch_id: BatchId | None = None) -> "Request":
-        """Check one call, of a batch perhaps; raises what its arguments or options deserve."""
-        return cls([call], ox.enqueuer.parts(call, batch_id), is_numbered=False)
+    def of_one(
+        cls, ox: Oxpull, call: Call[Any], batch_id: BatchId | None = None, *, placement: Placement | None = None
+    ) -> "Request":
+        """Check one call, of a batch or workflow perhaps; raises what it deserves."""
+        return cls([call], ox.enqueuer.parts(call, batch_id, placement=placement), is_numbered=False)
 
     @classmethod
     def of_many(cls, ox: Oxpull, calls: Sequence[Call[Any]], batch_id: BatchId | None = None) -> "Request":
         """Check the calls of a bulk enqueue as `of_one` does; an error names the call's position."""
         return cls(calls, ox.enqueuer.numbered_parts(calls, batch_id), is_numbered=True)
+
+    @classmethod
+    def of_nodes(cls, calls: Sequence[Call[Any]], placement: Placement) -> "Request":
+        """Check the calls of nodes, of whatever alias; an error names the node."""
+        made = [_node_parts(call, node.name, placement) for call, node in zip(calls, placement.nodes, strict=True)]
+        plain = {position: task for position, parts in enumerate(made) for task in parts.plain.values()}
+        unique = [replace(call, position=position) for position, parts in enumerate(made) for call in parts.unique]
+        return cls(calls, EnqueueCalls(plain, unique, placement=placement), is_numbered=True)
 
     def results(self, answers: Answers) -> list[TaskResult]:
         """Return the results in the order of the calls.
@@ -77,6 +90,18 @@ class Request:
         return [result_of(answers[at].record, created=answers[at].created) for at in range(len(self.calls))]
 
 
+@dataclass(slots=True)
+class _Block:
+    """A native transaction that is open: whose it is, and what is to be told of its enqueues once it stands."""
+
+    ox: Oxpull
+    held: list[tuple[type, list[TaskResult]]] = field(default_factory=list)
+    is_open: bool = True
+
+
+_block: ContextVar[_Block] = ContextVar("compat_sync.block")
+
+
 class Enqueuing:
     """Stores the calls of one backend; results come in the order of the calls."""
 
@@ -89,7 +114,7 @@ class Enqueuing:
         """Store calls on Django's connection, in whatever transaction is open there."""
         conn = DjangoConnection(self._database, clock_offset=clock.offset())
         own = not conn.in_transaction
-        with racing(request.parts, own=own):
+        with racing(is_unique=bool(request.parts.unique), own=own):
             if own:
                 results = run_blocking(self._alone_repeatedly(conn, request))
             else:
@@ -120,9 +145,13 @@ class Enqueuing:
         raise Conflict("somebody else took the unique key after this enqueue had begun to look") from stopped
 
     async def natively(self, request: Request) -> list[TaskResult]:
-        """Store calls by the native driver in their own transaction, and send signals after it."""
-        results = request.results(await self._ox.enqueuer.store(request.parts))
-        if is_wanted(signals.task_enqueued):
+        """Store calls by the native driver, and send their signals after the commit."""
+        block = _open_block()
+        ox = self._ox if block is None else block.ox
+        results = request.results(await ox.enqueuer.store(request.parts))
+        if block is not None:
+            block.held.append((self._sender, _created(results)))
+        elif is_wanted(signals.task_enqueued):
             await asend_enqueued(self._sender, _created(results))
         return tell(request.calls, results)
 
@@ -155,11 +184,45 @@ class Enqueuing:
             logger.exception("a receiver of task_enqueued met an error of the database: what receivers wrote is lost")
 
 
+@asynccontextmanager
+async def native_block(ox: Oxpull) -> AsyncGenerator[None]:
+    """Keep the block's native enqueues, of whatever alias, in one transaction of `ox`.
+
+    Their signals are sent once it stands, and dropped with it.
+    """
+    outer, block = _open_block(), _Block(ox)
+    before = _block.set(block)
+    try:
+        async with ox.transaction():
+            yield
+    finally:
+        block.is_open = False
+        _block.reset(before)
+    if outer is not None:
+        outer.held += block.held
+    elif is_wanted(signals.task_enqueued):
+        for sender, created in block.held:
+            await asend_enqueued(sender, created)
+
+
+def _open_block() -> _Block | None:
+    """Return the block of this context; a child task may have outlived it."""
+    block = _block.get(None)
+    return block if block is not None and block.is_open else None
+
+
 async def _wake(conn: DjangoConnection, queues: Sequence[str]) -> None:
     """Wake the workers of queues by the commit; what stands already is not lost with its announcement."""
     with nullcontext() if conn.in_transaction else suppress(DatabaseTrouble):
         for queue_name in queues:
             await notify(conn, queue_name)
+
+
+def _node_parts(call: Call[Any], name: str, placement: Placement) -> EnqueueCalls:
+    try:
+        return call.task.ox.enqueuer.parts(call, placement=placement)
+    except UsageError as refused:
+        raise type(refused)(f"node {name!r}: {refused}") from refused.__cause__
 
 
 def _created(results: Sequence[TaskResult]) -> list[TaskResult]:

@@ -86,6 +86,26 @@ class BatchMemberExists(core.BatchMemberExists, Refused):
     """The task is a member of this batch already."""
 
 
+class WorkflowDoesNotExist(core.WorkflowDoesNotExist, UsageError, ObjectDoesNotExist):
+    """No workflow has this id."""
+
+
+class UnknownWorkflowNode(core.UnknownWorkflowNode, UsageError):
+    """No node of the workflow has this name."""
+
+
+class WorkflowSealed(core.WorkflowSealed, Refused):
+    """The workflow is sealed and takes no more nodes."""
+
+
+class WorkflowNodeExists(core.WorkflowNodeExists, Refused):
+    """A node of the workflow has this name already."""
+
+
+class UpstreamFailed(core.UpstreamFailed, OxpullError):
+    """A node that had to succeed first did not, so the task was discarded."""
+
+
 class DatabaseTrouble(core.DatabaseTrouble, OxpullError, db.DatabaseError):
     """The database could not do what was asked."""
 

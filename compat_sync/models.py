@@ -11,11 +11,12 @@ from uuid import UUID
 from django.db import models
 
 from compat_sync.columns import StoredJSONField
-from compat_sync.exceptions import BatchDoesNotExist
+from compat_sync.exceptions import BatchDoesNotExist, WorkflowDoesNotExist
 from compat_sync.managers import ReadQuerySet, TaskQuerySet, WorkerQuerySet, manager_of
 from compat_sync.rate_limit_models import OxpullRateLimit, OxpullRateStart, OxpullRateWindow
 from compat_sync.read_model import ReadModel
 from compat_sync.schedule_models import OxpullSchedule, OxpullTick
+from compat_sync.workflow_models import OxpullWorkflow, OxpullWorkflowCounts, OxpullWorkflowEdge, OxpullWorkflowNode
 from oxpull_async.domain.batch import BatchStatus
 from oxpull_async.domain.record import TaskStatus
 
@@ -33,6 +34,10 @@ __all__ = [
     "OxpullTick",
     "OxpullUniqueKey",
     "OxpullWorker",
+    "OxpullWorkflow",
+    "OxpullWorkflowCounts",
+    "OxpullWorkflowEdge",
+    "OxpullWorkflowNode",
     "ReadModel",
 ]
 
@@ -262,6 +267,7 @@ class OxpullBatch(ReadModel):
 
 
 OxpullBatch.DoesNotExist = BatchDoesNotExist  # type: ignore[misc] # one class, whoever looks for a batch
+OxpullWorkflow.DoesNotExist = WorkflowDoesNotExist  # type: ignore[misc]
 
 
 class OxpullBatchCounts(ReadModel):

@@ -30,8 +30,13 @@ from oxpull_async.domain.errors import (
     TransactionElsewhere,
     TransactionNotOpen,
     UniqueEnqueueRace,
+    UnknownWorkflowNode,
+    UpstreamFailed,
     UsageError,
     WorkerRecycled,
+    WorkflowDoesNotExist,
+    WorkflowNodeExists,
+    WorkflowSealed,
     WrongDatabase,
 )
 
@@ -65,7 +70,12 @@ __all__ = [
     "TransactionElsewhere",
     "TransactionNotOpen",
     "UniqueEnqueueRace",
+    "UnknownWorkflowNode",
+    "UpstreamFailed",
     "UsageError",
     "WorkerRecycled",
+    "WorkflowDoesNotExist",
+    "WorkflowNodeExists",
+    "WorkflowSealed",
     "WrongDatabase",
 ]

@@ -4,8 +4,8 @@ Sync calls work on Django's connection, in whatever transaction is open there; t
 where `aenqueue` would. `reconcile` is a task for projects that schedule one; no project has to.
 """
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Unpack
 from uuid import UUID
 
@@ -16,6 +16,7 @@ from compat_sync.batches.callbacks import BatchKeywords, callbacks
 from compat_sync.batches.handle import Batch, BatchProgress
 from compat_sync.batches.places import awaited, blocking, home
 from compat_sync.batches.reconciling import reconcile_task
+from compat_sync.blocks import one_transaction
 from compat_sync.exceptions import translated
 from oxpull_async.app.batches import checked_batch_id
 from oxpull_async.domain.batch import BatchStatus, NewBatch, checked_expiry, checked_name
@@ -23,7 +24,7 @@ from oxpull_async.domain.errors import UsageError
 from oxpull_async.domain.settings import refuse_unknown
 from oxpull_async.store import batches as store
 
-__all__ = ["Batch", "BatchProgress", "acreate", "aget", "batch", "create", "get", "reconcile"]
+__all__ = ["Batch", "BatchProgress", "abatch", "acreate", "aget", "batch", "create", "get", "reconcile"]
 
 
 def create(name: str, **options: Unpack[BatchKeywords]) -> Batch:
@@ -70,6 +71,19 @@ def batch(name: str, **options: Unpack[BatchKeywords]) -> Generator[Batch]:
         yield made
         if made.status == BatchStatus.OPEN:
             made.seal()
+
+
+@asynccontextmanager
+async def abatch(name: str, **options: Unpack[BatchKeywords]) -> AsyncGenerator[Batch]:
+    """Create a batch, add members in the block, and seal it at its end, as `batch` does.
+
+    The transaction belongs to the asyncio task that enters the block: members are added in that one, by async calls.
+    """
+    async with one_transaction(home()):
+        made = await acreate(name, **options)
+        yield made
+        if (await made.aprogress()).status == BatchStatus.OPEN:
+            await made.aseal()
 
 
 def _new(name: str, options: BatchKeywords) -> NewBatch:

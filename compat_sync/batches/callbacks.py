@@ -1,4 +1,4 @@
-"""What a batch may be given to run when it completes."""
+"""What a batch or workflow may be given to run when it completes."""
 
 from collections.abc import Mapping
 from typing import Any, TypedDict
@@ -22,7 +22,7 @@ WHENS = ("complete", "success", "failure")
 
 
 class BatchKeywords(TypedDict, total=False):
-    """What a batch may be created with; callbacks are tasks or their dotted paths."""
+    """What a batch or workflow may be created with; callbacks are tasks or their dotted paths."""
 
     on_complete: AnyTask | str | None
     on_complete_args: list[Any] | tuple[Any, ...] | None
@@ -36,8 +36,8 @@ class BatchKeywords(TypedDict, total=False):
     expire_after: Duration | None
 
 
-def callbacks(options: BatchKeywords, batch_id: BatchId) -> list[Callback]:
-    """Return the callbacks of a batch that is about to be stored.
+def callbacks(options: BatchKeywords, batch_id: BatchId | None) -> list[Callback]:
+    """Return the callbacks of a batch that is about to be stored; a workflow's have no batch.
 
     Raises: ImproperlyConfigured for whatever is wrong with one, naming it.
     """
@@ -57,7 +57,7 @@ def _is_given(name: str, options: Mapping[str, Any]) -> bool:
     return False
 
 
-def _task(name: str, options: Mapping[str, Any], batch_id: BatchId) -> Any:
+def _task(name: str, options: Mapping[str, Any], batch_id: BatchId | None) -> Any:
     task = _found(name, options[name])
     backend = task.get_backend()
     if not isinstance(backend, OxpullBackend):

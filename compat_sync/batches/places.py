@@ -1,4 +1,4 @@
-"""Where the calls about batches go: Django's connection, or the native driver."""
+"""Where the calls about batches and workflows go: Django's connection, or the native driver."""
 
 from collections.abc import Awaitable, Callable
 
@@ -18,7 +18,7 @@ type Operation[T] = Callable[[Connection], Awaitable[T]]
 
 
 def home() -> OxpullBackend:
-    """Return the backend through which batches are reached: "default", or the first of ours.
+    """Return the backend through which they are reached: "default", or the first of ours.
 
     Raises: ImproperlyConfigured where no alias of TASKS is ours, or routers split our tables.
     """

@@ -10,7 +10,7 @@ from django.tasks.exceptions import InvalidTask
 from compat_sync.backend import OxpullBackend
 from compat_sync.declared import declared_task
 from compat_sync.exceptions import translated
-from compat_sync.move.rows import OldTask
+from compat_sync.move.rows import OldTask, Place
 from compat_sync.tasks import core_task
 from oxpull_async.app.new_tasks import NewTasks
 from oxpull_async.app.task import Call
@@ -21,7 +21,7 @@ __all__ = ["OLD_STATUS", "Planner", "UnmovableError"]
 
 OLD_STATUS = {
     TaskStatus.RUNNING: "RUNNING: a worker of django-ox has it. It ends there, or is READY again and can be moved then",
-    TaskStatus.WAITING: "WAITING: a workflow of the oxpull app holds it back. Workflows are not moved yet",
+    TaskStatus.WAITING: "WAITING: a workflow of the oxpull app holds it back, and is still there",
     TaskStatus.LOST: "LOST: its worker may still report. Retry or discard it there",
 }
 UPKEEP = ("oxpull.", "django_ox.")
@@ -37,14 +37,15 @@ class Planner:
     def __init__(self) -> None:
         self._makers: dict[str, NewTasks] = {}
 
-    def plan(self, old: OldTask) -> NewTask | None:
+    def plan(self, old: OldTask, place: Place | None = None) -> NewTask | None:
         """Return what is stored for an old task: None beside a task that has ended.
 
         Raises: UnmovableError with the reason and the way out.
         """
-        if old.status in OLD_STATUS:
+        waits = old.status is TaskStatus.WAITING and place is not None and place.workflow_id is not None
+        if old.status in OLD_STATUS and not waits:
             raise UnmovableError(OLD_STATUS[old.status])
-        if old.status is not TaskStatus.READY:
+        if old.status.is_finished:
             return None
         if old.task_path.startswith(UPKEEP):
             raise UnmovableError("it is upkeep of the old apps, which is not needed here. Discard it there")

@@ -27,6 +27,7 @@ from oxpull_async.store.holders import lock_keys
 __all__ = [
     "MovedTask",
     "OldTask",
+    "Place",
     "count_stale_old_keys",
     "hold_keys",
     "insert_moved",
@@ -77,6 +78,15 @@ class OldTask:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where tasks belong here: a batch, or a workflow in which some of them wait for others."""
+
+    batch_id: str | None = None
+    workflow_id: str | None = None
+    waiting: frozenset[TaskId] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class MovedTask:
     """An old task with what this library stores beside it.
 
@@ -86,6 +96,19 @@ class MovedTask:
     old: OldTask
     plan: NewTask | None
     unique_key: str | None = None
+    place: Place | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for other nodes of its workflow."""
+        return self.plan is not None and self.place is not None and self.old.id in self.place.waiting
+
+    @property
+    def status(self) -> TaskStatus:
+        """The status that it has here."""
+        if self.old.status.is_finished:
+            return self.old.status
+        return TaskStatus.WAITING if self.waits else TaskStatus.READY
 
 
 async def scan_old(
@@ -163,14 +186,14 @@ def _ids(ids: Collection[TaskId]) -> str:
 
 
 def _columns(task: MovedTask) -> dict[str, Scalar]:
-    old, plan = task.old, task.plan
+    old, plan, place = task.old, task.plan, task.place or Place()
     return {
         "id": wire_id(old.id),
         "backend_alias": old.backend_alias,
         "task_path": old.task_path,
         "queue_name": old.queue_name,
         "priority": old.priority,
-        "status": old.status,
+        "status": task.status,
         "args": old.args if plan is None else plan.args,
         "kwargs": old.kwargs if plan is None else plan.kwargs,
         "run_after": wire_instant(old.run_after),
@@ -190,6 +213,10 @@ def _columns(task: MovedTask) -> dict[str, Scalar]:
         "lock_key": None if plan is None else plan.lock_key,
         "lock_limit": None if plan is None else plan.lock_limit,
         "lock_conflict": None if plan is None else plan.lock_conflict,
+        "waiting_for": "edges" if task.waits else None,
+        "batch_id": None if place.batch_id is None else wire_id(place.batch_id),
+        "workflow_id": None if place.workflow_id is None else wire_id(place.workflow_id),
+        "limit_keys": None if plan is None else plan.limit_keys,
     }
 
 

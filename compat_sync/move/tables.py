@@ -8,15 +8,17 @@ from django.db import connections, router
 
 from compat_sync.placement import check_placement
 
-__all__ = ["has_oxpull_app", "shared_database"]
+__all__ = ["has_oxpull_app", "has_schedules", "shared_database"]
 
-TASKS, TICKS = "django_ox_oxtask", "django_ox_oxscheduletick"
+TASKS, TICKS, SCHEDULES = "django_ox_oxtask", "django_ox_oxscheduletick", "django_ox_oxschedule"
 OXPULL = (
     "oxpull_oxpulluniquelock",
     "oxpull_oxpullbatch",
     "oxpull_oxpullbatchmember",
     "oxpull_oxpullworkflow",
     "oxpull_oxpullworkflownode",
+    "oxpull_oxpullworkflowedge",
+    "oxpull_oxpullworkflowscan",
 )
 OURS = "oxpull_task"
 NEEDED = frozenset({"lease_epoch", "worker_ids", "max_attempts", "backend_name"})
@@ -47,6 +49,11 @@ def has_oxpull_app(alias: str) -> bool:
     if missing and len(missing) < len(OXPULL):
         raise ImproperlyConfigured(_outdated(alias, missing))
     return not missing
+
+
+def has_schedules(alias: str) -> bool:
+    """Say whether there is a table of stored schedules: older versions of django-ox had none."""
+    return not _missing(alias, [SCHEDULES])
 
 
 def _require_tables(alias: str) -> None:

@@ -16,6 +16,7 @@ from oxpull_async.app.task import Task as CoreTask
 from oxpull_async.domain.errors import InvalidTask
 from oxpull_async.domain.record import ClaimedTask, NewTask, TaskRecord, TaskStatus, WorkerId, new_record
 from oxpull_async.domain.retry import MAX_SNOOZES
+from oxpull_async.domain.workflow import Upstream
 from oxpull_async.runtime.attempts import Attempt, Attempts
 from oxpull_async.runtime.lookup import Runnable
 
@@ -53,9 +54,15 @@ def run_at_once(task: CoreTask[..., Any], record: TaskRecord, worker_id: WorkerI
         return True
 
     Attempts().begin(attempt, time.monotonic())
-    ran = Inline(task.ox.settings.max_payload_bytes, result_of, report, nullcontext).carry_out(attempt, running)
+    inline = Inline(task.ox.settings.max_payload_bytes, result_of, report, _no_upstreams, nullcontext)
+    ran = inline.carry_out(attempt, running)
     progress = json.loads(reports[-1]) if reports else None
     return replace(ended(running, ran.outcome), progress=progress)
+
+
+def _no_upstreams(_attempt: Attempt) -> dict[str, Upstream]:
+    """Tell that no task here is a node of a workflow."""
+    return {}
 
 
 def _claimed(record: TaskRecord) -> ClaimedTask:

@@ -18,6 +18,7 @@ from compat_sync.worker.around import Around, Teller
 from oxpull_async import TaskContext
 from oxpull_async.domain.outcome import Outcome
 from oxpull_async.domain.record import TaskRecord
+from oxpull_async.domain.workflow import Upstream
 from oxpull_async.runtime.attempts import Attempt
 from oxpull_async.runtime.bodies import batch_of, bound_body, success
 from oxpull_async.runtime.failures import judge_failure
@@ -42,13 +43,14 @@ class Ran:
 class Inline:
     """Runs attempts here and now.
 
-    `handle` gives a core task the result in its context, `report` stores progress, `alone` is put around all code that
-    is not ours.
+    `handle` gives a core task the result in its context, `report` stores progress, `upstreams` reads how the upstreams
+    of a node ended, `alone` is put around all code that is not ours.
     """
 
     max_bytes: int
     handle: Callable[[TaskRecord], Any]
     report: Callable[[Attempt, str], bool]
+    upstreams: Callable[[Attempt], dict[str, Upstream]]
     alone: Callable[[], AbstractContextManager[None]]
 
     def carry_out(self, attempt: Attempt, record: TaskRecord | None) -> Ran:
@@ -78,7 +80,7 @@ class Inline:
         return async_to_sync(_awaited)(function) if attempt.body.is_coroutine else function()
 
     def _context(self, attempt: Attempt, record: TaskRecord) -> Any:
-        core = _InlineContext(attempt, self.handle(record), self._report)
+        core = _InlineContext(attempt, self.handle(record), self._report, self._read_upstreams)
         surroundings = attempt.body.surroundings
         return core if surroundings is None else surroundings.context(core, record)
 
@@ -86,6 +88,11 @@ class Inline:
         if attempt.body.is_coroutine:
             return await on_django(self.report, attempt, progress)
         return self.report(attempt, progress)
+
+    async def _read_upstreams(self, attempt: Attempt) -> dict[str, Upstream]:
+        if attempt.body.is_coroutine:
+            return await on_django(self.upstreams, attempt)
+        return self.upstreams(attempt)
 
     def _tell_end(self, attempt: Attempt, record: TaskRecord | None, ran: Ran) -> None:
         teller = _teller(attempt)
@@ -107,6 +114,10 @@ class _InlineContext(TaskContext):
     def report_progress(self, done: float, total: float | None = None, note: str = "") -> None:
         """Store how far the work is."""
         run_blocking(self.progress(done, total, note))
+
+    def get_upstream_results(self) -> dict[str, Upstream]:
+        """Read how the upstreams ended."""
+        return run_blocking(self.upstream_results())
 
 
 def _teller(attempt: Attempt) -> Teller | None:

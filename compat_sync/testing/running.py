@@ -27,6 +27,7 @@ from oxpull_async.domain.outcome import Failed, Outcome, Released, Settlement
 from oxpull_async.domain.rate_lanes import LaneMark, LimitsLook
 from oxpull_async.domain.record import ClaimedTask
 from oxpull_async.domain.task import checked_queue
+from oxpull_async.domain.workflow import Upstream
 from oxpull_async.runtime.attempts import Attempt, Attempts
 from oxpull_async.runtime.failures import unstorable
 from oxpull_async.runtime.lookup import Lookup
@@ -39,6 +40,7 @@ from oxpull_async.store.rate_lanes import look_at_lanes
 from oxpull_async.store.rate_limits import sort_limited
 from oxpull_async.store.results import get_task
 from oxpull_async.store.settle import report_progress, settle
+from oxpull_async.store.workflows import upstream_results
 
 __all__ = ["RunOptions", "arun_tasks", "run_tasks"]
 
@@ -124,7 +126,9 @@ class _Runner:
         self._operations = BlockingOperations(host.ox, host.placed_in)
         self._lookup = Lookup(host, installed_packages())
         self._attempts = Attempts()
-        self._inline = Inline(host.settings.max_payload_bytes, host.result_of, self._report, as_if_alone)
+        self._inline = Inline(
+            host.settings.max_payload_bytes, host.result_of, self._report, self._upstreams, as_if_alone
+        )
         self._worker_id = str(uuid_utils.uuid7())
         self._outlook = Outlook((), None)
         self._look: LimitsLook | None = None
@@ -238,6 +242,9 @@ class _Runner:
 
     def _report(self, attempt: Attempt, progress: str) -> bool:
         return run_blocking(self._operations.operate(lambda conn: report_progress(conn, attempt.lease, progress)))
+
+    def _upstreams(self, attempt: Attempt) -> dict[str, Upstream]:
+        return dict(run_blocking(self._operations.operate(lambda conn: upstream_results(conn, attempt.claimed.id))))
 
     def _do[T](self, operation: Callable[[Connection], Awaitable[T]]) -> T:
         with translated():

@@ -153,13 +153,13 @@ class Batches:
                 await batch.seal()
 
 
-def callback_task(enqueuer: "Enqueuer", where: str, call: Call[Any], batch_id: BatchId) -> NewTask:
+def callback_task(enqueuer: "Enqueuer", where: str, call: Call[Any], batch_id: BatchId | None = None) -> NewTask:
     """Return the task that a callback stores; raises InvalidTask for what cannot be one."""
     if not isinstance(call, Call):
         raise InvalidTask(f"{where}={call!r:.80} is no call: pass task.call(…)")
     if call.task.options.unique is not None:
         raise InvalidTask(
-            f"{where}: {call.task.path} is unique, so two batches could share one run of it: "
+            f"{where}: {call.task.path} is unique, so two of these could share one run of it: "
             "pass task.using(unique=False).call(…)"
         )
     return enqueuer.callback(call, batch_id)

@@ -5,12 +5,11 @@ Check everything first, then write in the caller's transaction or in one of our 
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from oxpull_async.app import ambient
-from oxpull_async.app.new_tasks import NewTasks
+from oxpull_async.app.new_tasks import Group, NewTasks
 from oxpull_async.app.result import TaskResult
 from oxpull_async.app.task import Call
 from oxpull_async.domain.batch import BatchId
@@ -29,6 +28,7 @@ from oxpull_async.runtime.enqueue_writer import EnqueueWriter
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.batches import Membership
 from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls, plain_answer
+from oxpull_async.store.nodes import Placement
 from oxpull_async.store.plain_tasks import written_record
 from oxpull_async.store.unique import Answers, UniqueAnswer
 
@@ -44,39 +44,52 @@ class Enqueuer:
         self._new = NewTasks(ox)
         self._writer = EnqueueWriter(lambda: ox.database, ox.wakeups.announce)
 
-    async def enqueue[R](self, call: Call[R], batch_id: BatchId | None = None) -> TaskResult[R]:
+    async def enqueue[R](
+        self, call: Call[R], batch_id: BatchId | None = None, *, placement: Placement | None = None
+    ) -> TaskResult[R]:
         """Store one call, or find the task that holds its key; returns its result handle."""
-        if batch_id is None and call.task.options.unique is None and ambient.current(self._ox) is None:
+        if (
+            batch_id is None
+            and placement is None
+            and call.task.options.unique is None
+            and ambient.current(self._ox) is None
+        ):
             task = self._new.of(call)
             record = partial(written_record, task, await self._writer.write(task))
             return TaskResult(self._ox, record, created=True, decode=return_decoder(call.task.body))
-        answer = (await self.store(self.parts(call, batch_id)))[0]
+        answer = (await self.store(self.parts(call, batch_id, placement=placement)))[0]
         if answer.refused:
             raise refusal(call.task.path, answer.record, self._result(call, answer), position=None)
         return self._result(call, answer)
 
-    async def enqueue_many(self, calls: Sequence[Call[Any]], batch_id: BatchId | None = None) -> list[TaskResult[Any]]:
+    async def enqueue_many(
+        self, calls: Sequence[Call[Any]], batch_id: BatchId | None = None, *, placement: Placement | None = None
+    ) -> list[TaskResult[Any]]:
         """Store calls in one transaction, all or nothing; results in the order of the calls."""
-        answers = await self.store(self.numbered_parts(calls, batch_id)) if calls else {}
+        answers = await self.store(self.numbered_parts(calls, batch_id, placement=placement)) if calls else {}
         for position, answer in answers.items():
             if answer.refused:
                 call = calls[position]
                 raise refusal(call.task.path, answer.record, self._result(call, answer), position=position)
         return [self._result(call, answers[position]) for position, call in enumerate(calls)]
 
-    def parts(self, call: Call[Any], batch_id: BatchId | None = None) -> EnqueueCalls:
+    def parts(
+        self, call: Call[Any], batch_id: BatchId | None = None, *, placement: Placement | None = None
+    ) -> EnqueueCalls:
         """Return what is to be stored for one call; raises what its arguments or options deserve."""
-        parts = _parts([call], [self._new.of(call, batch_id)])
-        return parts if batch_id is None else replace(parts, membership=Membership(batch_id, alone=True))
+        group = _group(batch_id, placement, alone=True)
+        return _parts([call], [self._new.of(call, group)], group)
 
-    def numbered_parts(self, calls: Sequence[Call[Any]], batch_id: BatchId | None = None) -> EnqueueCalls:
+    def numbered_parts(
+        self, calls: Sequence[Call[Any]], batch_id: BatchId | None = None, *, placement: Placement | None = None
+    ) -> EnqueueCalls:
         """Return what is to be stored for a bulk call; an error names the call's position."""
-        parts = _parts(calls, [self._new.numbered(position, call, batch_id) for position, call in enumerate(calls)])
-        return parts if batch_id is None else replace(parts, membership=Membership(batch_id, alone=False))
+        group = _group(batch_id, placement, alone=False)
+        return _parts(calls, [self._new.numbered(position, call, group) for position, call in enumerate(calls)], group)
 
-    def callback(self, call: Call[Any], batch_id: BatchId) -> NewTask:
-        """Return the task that a batch stores when it completes; raises as `parts` does."""
-        return self._new.of(call, batch_id)
+    def callback(self, call: Call[Any], batch_id: BatchId | None = None) -> NewTask:
+        """Return the task that a batch or workflow stores when it completes; raises as `parts` does."""
+        return self._new.of(call, _group(batch_id, None, alone=True))
 
     async def store(self, parts: EnqueueCalls) -> Answers:
         """Write tasks where this asyncio task stands, and wake the workers of their queues."""
@@ -84,7 +97,7 @@ class Enqueuer:
         if transaction is None and (task := parts.lone_task) is not None:
             written = await self._writer.write(task)
             return {position: plain_answer(task, written) for position in parts.plain}
-        with racing(parts, own=transaction is None):
+        with racing(is_unique=bool(parts.unique), own=transaction is None):
             if transaction is None:
                 answers = await self._in_own_transaction(parts)
             else:
@@ -136,7 +149,7 @@ def changed_queues(answers: Answers) -> list[str]:
 
 
 @contextmanager
-def racing(parts: EnqueueCalls, *, own: bool) -> Generator[None]:
+def racing(*, is_unique: bool, own: bool) -> Generator[None]:
     """Turn a lock that a unique enqueue could not have into UniqueEnqueueRace.
 
     `own` says that the transaction of the enqueue is not the caller's.
@@ -144,7 +157,7 @@ def racing(parts: EnqueueCalls, *, own: bool) -> Generator[None]:
     try:
         yield
     except Contended as trouble:
-        if not parts.unique or isinstance(trouble, UniqueEnqueueRace):
+        if not is_unique or isinstance(trouble, UniqueEnqueueRace):
             raise
         raise _race(trouble, own=own) from trouble
 
@@ -154,7 +167,11 @@ def return_decoder(body: Body | None) -> Callable[[Any], Any] | None:
     return None if body is None else body.codec.decode_return
 
 
-def _parts(calls: Sequence[Call[Any]], tasks: Sequence[NewTask]) -> EnqueueCalls:
+def _group(batch_id: BatchId | None, placement: Placement | None, *, alone: bool) -> Group | None:
+    return placement if batch_id is None else Membership(batch_id, alone)
+
+
+def _parts(calls: Sequence[Call[Any]], tasks: Sequence[NewTask], group: Group | None) -> EnqueueCalls:
     plain: dict[int, NewTask] = {}
     unique: list[UniqueCall] = []
     for position, (call, task) in enumerate(zip(calls, tasks, strict=True)):
@@ -163,7 +180,11 @@ def _parts(calls: Sequence[Call[Any]], tasks: Sequence[NewTask]) -> EnqueueCalls
             plain[position] = task
         else:
             unique.append(UniqueCall(position, task, rule))
-    return EnqueueCalls(plain, unique)
+    match group:
+        case Membership():
+            return EnqueueCalls(plain, unique, membership=group)
+        case _:
+            return EnqueueCalls(plain, unique, placement=group)
 
 
 def _race(trouble: Contended, *, own: bool) -> UniqueEnqueueRace:

@@ -4,12 +4,11 @@ Its arguments are checked, its id is made, its unique key and the keys of its lo
 """
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 import uuid_utils
 
 from oxpull_async.app.task import Call
-from oxpull_async.domain.batch import BatchId
 from oxpull_async.domain.errors import InvalidTask, UsageError
 from oxpull_async.domain.key_functions import key_text
 from oxpull_async.domain.keys import custom_key, lock_key, stored_key
@@ -18,11 +17,17 @@ from oxpull_async.domain.running_lock import RunningLock, lock_place
 from oxpull_async.domain.task import checked_queue
 from oxpull_async.domain.unique import OnDuplicate, UniqueRule
 from oxpull_async.domain.values import JsonValue, encode_normalised, normalise_call
+from oxpull_async.domain.workflow_plan import check_node_rule
+from oxpull_async.store.batches import Membership
+from oxpull_async.store.nodes import Placement
 
 if TYPE_CHECKING:
     from oxpull_async.app.oxpull import Oxpull
 
 logger = logging.getLogger("oxpull_async.enqueue")
+
+type Group = Membership | Placement
+"""What the tasks of an enqueue join."""
 
 type _Arguments = tuple[list[JsonValue], dict[str, JsonValue]]
 
@@ -34,25 +39,28 @@ class NewTasks:
         self._ox = ox
         self._whole: set[tuple[str, str]] = set()
 
-    def numbered(self, position: int, call: Call[Any], batch_id: BatchId | None = None) -> NewTask:
+    def numbered(self, position: int, call: Call[Any], group: Group | None = None) -> NewTask:
         """Return the task of a bulk call's part; an error names the part."""
         if not isinstance(call, Call):
             raise InvalidTask(f"call {position}: {call!r:.80} is no call: pass task.call(…)")
         try:
-            return self.of(call, batch_id)
+            return self.of(call, group)
         except UsageError as refused:
             raise type(refused)(f"call {position} ({call.task.path}): {refused}") from refused.__cause__
 
-    def of(self, call: Call[Any], batch_id: BatchId | None = None) -> NewTask:
-        """Return the task of a call, made in a batch or as a callback of one.
+    def of(self, call: Call[Any], group: Group | None = None) -> NewTask:
+        """Return the task of a call, made in a batch or workflow, or as a callback of a batch.
 
         Raises: InvalidArguments or InvalidTask when the call cannot be stored, or a key of it cannot be had.
         """
         task, limit, settings = call.task, self._ox.settings.max_payload_bytes, self._ox.settings
         if task.ox is not self._ox:
             raise InvalidTask(f"{task.path} was declared on another Oxpull; enqueue it there")
+        batch_id, workflow_id = _ids(group)
         if task.body is not None and task.body.takes_batch and batch_id is None:
             raise InvalidTask(f"{task.path} takes its batch, so it runs in one only: add it, or make it a callback")
+        if workflow_id is not None:
+            check_node_rule(task.path, task.options.unique)
         encode = normalise_call if task.body is None else task.body.codec.encode
         args, kwargs = encode(call.args, call.kwargs)
         options, rule, lock = task.options, task.options.unique, task.options.running_lock
@@ -76,6 +84,7 @@ class NewTasks:
             lock_conflict=None if lock is None else lock.on_conflict,
             limit_keys=settings.rate_limits.keys_of(task.path, options.queue_name, call.args, call.kwargs),
             batch_id=batch_id,
+            workflow_id=workflow_id,
         )
 
     def _key(self, rule: UniqueRule, call: Call[Any], stored: _Arguments) -> str:
@@ -101,3 +110,16 @@ class NewTasks:
         if (path, text) not in self._whole:
             self._whole.add((path, text))
             logger.warning(text, path)
+
+
+def _ids(group: Group | None) -> tuple[str | None, str | None]:
+    """Return the batch and the workflow that a task joins."""
+    match group:
+        case Membership(batch_id):
+            return batch_id, None
+        case Placement(workflow_id):
+            return None, workflow_id
+        case None:
+            return None, None
+        case _ as never:
+            assert_never(never)

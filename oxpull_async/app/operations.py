@@ -1,6 +1,6 @@
 """What operators ask of an Oxpull: change tasks, pause queues, count, prune, check health."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -13,11 +13,13 @@ from oxpull_async.domain.errors import TaskResultDoesNotExist, UsageError
 from oxpull_async.domain.explanation import Explanation
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.task import checked_queue
-from oxpull_async.store import batch_care, clean, health, operate, queues, ticks
+from oxpull_async.store import batch_care, clean, health, operate, queues, ticks, workflow_care
 from oxpull_async.store.explain import explain_task
 from oxpull_async.store.queues import QueueStats
 
 __all__ = ["CHUNK", "PRUNABLE", "Health", "Operations", "PruneReport", "checked_id"]
+
+type _PruneGroups = Callable[[Connection, operate.PruneRequest, str | None], Awaitable[operate.Pruned]]
 
 DAY, LOOKED_AT = 86_400.0, 1_000
 PRUNABLE = (TaskStatus.SUCCESSFUL, TaskStatus.DISCARDED, TaskStatus.FAILED, TaskStatus.LOST)
@@ -27,13 +29,14 @@ PRUNABLE = (TaskStatus.SUCCESSFUL, TaskStatus.DISCARDED, TaskStatus.FAILED, Task
 class PruneReport:
     """How many rows a prune looked at, and how many it removed (or would remove, in a dry run).
 
-    `batches`: how many batches it removed besides.
+    `batches` and `workflows`: how many of these it removed besides.
     """
 
     scanned: int
     removed: int
     dry_run: bool
     batches: int = 0
+    workflows: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,8 @@ class Operations(ScheduleOperations):
             paused = await queues.paused_queues(conn, alias)
             problems = [
                 *_problems(workers, backlog),
-                *_open_too_long(await batch_care.open_batches(conn, None, LOOKED_AT), alias),
+                *_open_too_long("batch", await batch_care.open_batches(conn, None, LOOKED_AT), alias),
+                *_open_too_long("workflow", await workflow_care.open_workflows(conn, None, LOOKED_AT), alias),
                 *_unserved(await ticks.overdue(conn, alias)),
             ]
             return Health(workers, backlog.oldest_due, backlog.orphans, paused, problems)
@@ -128,13 +132,15 @@ class Operations(ScheduleOperations):
             if after is None:
                 await self._clean(batch_size, dry_run=dry_run)
                 await self._prune_ticks(request.age_seconds, batch_size, dry_run=dry_run)
-                return replace(report, batches=await self._prune_batches(request))
+                batches = await self._prune_groups(batch_care.prune_batches, request)
+                workflows = await self._prune_groups(workflow_care.prune_workflows, request)
+                return replace(report, batches=batches, workflows=workflows)
 
-    async def _prune_batches(self, request: operate.PruneRequest) -> int:
-        """Remove batches that completed long enough ago and of which no task is left, in steps."""
+    async def _prune_groups(self, prune: _PruneGroups, request: operate.PruneRequest) -> int:
+        """Remove batches or workflows that completed long enough ago, in steps; those without a task."""
         removed, after = 0, None
         while True:
-            step = await self.operate(lambda c, after=after: batch_care.prune_batches(c, request, after))  # type: ignore[misc]
+            step = await self.operate(lambda c, after=after: prune(c, request, after))  # type: ignore[misc]
             removed, after = removed + step.removed, step.after
             if after is None:
                 return removed
@@ -169,11 +175,13 @@ def _prune_request(
     return operate.PruneRequest(seconds(older_than, name="older_than"), names, batch_size, dry_run)
 
 
-def _open_too_long(batches: list[batch_care.OpenBatch], alias: str) -> list[str]:
+def _open_too_long(
+    kind: str, groups: Sequence[batch_care.OpenBatch | workflow_care.OpenWorkflow], alias: str
+) -> list[str]:
     return [
-        f"batch {batch.id} ({batch.name!r}) has been open for {batch.age / 3600:.0f} h: seal it, or cancel it"
-        for batch in batches
-        if batch.status is BatchStatus.OPEN and batch.age >= DAY and batch.backend_alias == alias
+        f"{kind} {group.id} ({group.name!r}) has been open for {group.age / 3600:.0f} h: seal it, or cancel it"
+        for group in groups
+        if group.status is BatchStatus.OPEN and group.age >= DAY and group.backend_alias == alias
     ]
 
 
@@ -201,8 +209,8 @@ def _problems(workers: list[health.WorkerState], backlog: health.Backlog) -> lis
             found.append(f"worker {worker.worker_id} lost its listener and polls instead")
         if worker.notes.get("unforeseen"):
             found.append(
-                f"worker {worker.worker_id} had to count {worker.notes['unforeseen']} member(s) of batches that "
-                "nobody had counted: a bug, or somebody changes tasks by hand"
+                f"worker {worker.worker_id} had to see to {worker.notes['unforeseen']} member(s) of batches or "
+                "node(s) of workflows to which nobody had: a bug, or somebody changes tasks by hand"
             )
         found += [
             f"worker {worker.worker_id} found no task {path}: is the module imported there?"

@@ -14,6 +14,7 @@ from oxpull_async.app.schedules import Scheduling, settings_schedule
 from oxpull_async.app.task import Call, Task
 from oxpull_async.app.transactions import Neighbours, Transaction, joined_transaction, own_transaction
 from oxpull_async.app.wakeups import Wakeups
+from oxpull_async.app.workflows import Workflows
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.errors import InvalidTask, TaskResultDoesNotExist
 from oxpull_async.domain.record import TaskRecord
@@ -22,7 +23,7 @@ from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store import results, schema
 
 
-class Oxpull(Declarations, Scheduling, Batches, Operations):
+class Oxpull(Declarations, Scheduling, Batches, Workflows, Operations):
     """A task queue in your database.
 
     `url` is postgresql://…, mysql://… or sqlite:///…, by default OXPULL_DATABASE_URL. Keywords:

@@ -12,13 +12,14 @@ from oxpull_async.cli.queues import pause_command, resume_command
 from oxpull_async.cli.schedules import schedules_command
 from oxpull_async.cli.tasks import show_command, tasks_command
 from oxpull_async.cli.worker import worker_command
+from oxpull_async.cli.workflows import workflow_command
 
 __all__ = ["main", "oxpull"]
 
 COMMANDS = (
     demo_command, migrate_command, worker_command, status_command, tasks_command, show_command, explain_command,
-    retry_command, discard_command, cancel_command, pause_command, resume_command, schedules_command, prune_command,
-    health_command, bench_command,
+    retry_command, discard_command, cancel_command, pause_command, resume_command, schedules_command, workflow_command,
+    prune_command, health_command, bench_command,
 )  # fmt: skip
 
 for _command in COMMANDS:

@@ -58,4 +58,5 @@ def prune_line(report: PruneReport) -> str:
     """Say what a prune has done."""
     verb = "would remove" if report.dry_run else "removed"
     batches = f" and {report.batches:,} batches" if report.batches else ""
-    return f"{verb} {report.removed:,} of {report.scanned:,} tasks looked at{batches}"
+    workflows = f" and {report.workflows:,} workflows" if report.workflows else ""
+    return f"{verb} {report.removed:,} of {report.scanned:,} tasks looked at{batches}{workflows}"

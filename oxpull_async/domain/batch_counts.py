@@ -1,11 +1,11 @@
-"""What the members of a batch are counted as, and when that completes it."""
+"""What members of a batch or nodes of a workflow are counted as, and when it completes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from oxpull_async.domain.batch import BatchId, BatchStatus
+from oxpull_async.domain.batch import BatchStatus
 from oxpull_async.domain.record import TaskStatus, task_id
 
 
@@ -19,9 +19,9 @@ class Counted(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The counts of a batch under their lock; `total` is None until the batch is sealed."""
+    """The counts of a batch or a workflow under their lock; `total` is None until it is sealed."""
 
-    batch_id: BatchId
+    id: str
     status: BatchStatus
     total: int | None
     succeeded: int
@@ -31,12 +31,12 @@ class Counts:
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> "Counts":
-        """Read one row of the statement `lock_counts`."""
+        """Read one row of the statements `lock_counts` and `lock_workflow_counts`."""
         return cls(task_id(row[0]), BatchStatus(row[1]), row[2], row[3], row[4], row[5], bool(row[6]))
 
     @property
     def is_due(self) -> bool:
-        """Whether a sealed batch has no pending member any more."""
+        """Whether it is sealed and nothing of it is pending any more."""
         ended = self.succeeded + self.failed + self.unattributed
         return self.status is BatchStatus.SEALED and self.total is not None and ended >= self.total
 
@@ -50,10 +50,24 @@ class Counts:
         return replace(self, **{name.value: count for name, count in changes.items()})
 
     def completed(self) -> tuple["Counts", frozenset[str]]:
-        """Return the counts of the batch once complete, and which callbacks are due then."""
+        """Return the counts once complete, and which callbacks are due then."""
         succeeded = self.failed == 0 and self.unattributed == 0 and not self.cancelled
         due = frozenset({"complete", "success" if succeeded else "failure"})
         return replace(self, status=BatchStatus.COMPLETE), due
+
+
+def complete_due(counts: Sequence[Counts]) -> tuple[list[Counts], dict[str, frozenset[str]]]:
+    """Complete those that are due.
+
+    Returns all as they are to be written, and which callbacks are due, by id.
+    """
+    due: dict[str, frozenset[str]] = {}
+    written = []
+    for one in counts:
+        if one.is_due:
+            one, due[one.id] = one.completed()  # noqa: PLW2901 - the same counts, a step further
+        written.append(one)
+    return written, due
 
 
 def counted_as(status: TaskStatus | None) -> Counted | None:

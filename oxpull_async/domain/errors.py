@@ -84,6 +84,29 @@ class BatchMemberExists(Refused):
     """The task is a member of this batch already."""
 
 
+class WorkflowDoesNotExist(UsageError):
+    """No workflow has this id."""
+
+
+class UnknownWorkflowNode(UsageError):
+    """No node of the workflow has this name.
+
+    Nodes are named as upstreams after they have been added.
+    """
+
+
+class WorkflowSealed(Refused):
+    """The workflow is sealed and takes no more nodes."""
+
+
+class WorkflowNodeExists(Refused):
+    """A node of the workflow has this name already."""
+
+
+class UpstreamFailed(OxpullError):
+    """A node that had to succeed first did not, so the task was discarded."""
+
+
 class DatabaseTrouble(OxpullError):
     """The database could not do what was asked."""
 

@@ -142,6 +142,18 @@ class BatchesReconciled:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkflowsReconciled:
+    """Nodes of a workflow were followed anew.
+
+    `missing` had been deleted by hand; what is `unforeseen` means a bug elsewhere.
+    """
+
+    workflow_id: str
+    missing: int
+    unforeseen: int
+
+
+@dataclass(frozen=True, slots=True)
 class ScheduleTicked:
     """Ticks of a schedule were settled: `enqueued` tasks were made for them.
 
@@ -179,6 +191,7 @@ type Event = (
     | ListenerLost
     | TaskUnknown
     | BatchesReconciled
+    | WorkflowsReconciled
     | ScheduleTicked
     | ScheduleFailed
 )

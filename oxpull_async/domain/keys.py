@@ -45,5 +45,10 @@ def lock_key(backend_alias: str, name: str, of: "JsonValue") -> str:
     return _hash([backend_alias, "lock", name, of])
 
 
+def workflow_key(backend_alias: str, text: str) -> str:
+    """Hash the text under which at most one workflow is not complete."""
+    return _hash([backend_alias, "workflow", text])
+
+
 def _hash(parts: "list[JsonValue]") -> str:
     return hashlib.sha256(canonical_json(parts).encode("ascii")).hexdigest()

@@ -65,6 +65,8 @@ class Cancelled:
     error: str
 
 
+_NOTHING = (None,) * 5
+
 type Outcome = Succeeded | Failed | Snoozed | Released | Cancelled
 
 
@@ -94,6 +96,12 @@ class Settlement:
         return cls(Lease(claimed.id, claimed.epoch), outcome, *hangs_on, permits)
 
     @property
+    def is_bare(self) -> bool:
+        """Whether it concerns its own row alone: no key, lock, batch, workflow or limit."""
+        hangs = self.rerun_key, self.lock_key, self.batch_id, self.workflow_id, self.holds
+        return hangs == _NOTHING and not self.permits
+
+    @property
     def holds(self) -> tuple[WindowKey, float] | None:
         """The window that the task asked to hold shut, and for how many seconds."""
         if not isinstance(self.outcome, Failed) or self.outcome.slow_down is None:
@@ -113,6 +121,11 @@ class Settlement:
             "delay": delay,
             "refund": refund,
         }
+
+
+def is_bad_end(outcome: Outcome) -> bool:
+    """Say whether an outcome ends a task without success."""
+    return isinstance(outcome, Cancelled) or (isinstance(outcome, Failed) and outcome.retry_in is None)
 
 
 def _columns(outcome: Outcome) -> tuple[str, str | None, str | None, float | None, bool]:

@@ -18,7 +18,12 @@ def sentence(event: events.Event) -> str:
             return _about_rows(event)
         case events.TaskStarted() | events.TaskSettled() | events.OutcomeIgnored() | events.AttemptFailed():
             return _about_task(event)
-        case events.BatchesReconciled() | events.ScheduleTicked() | events.ScheduleFailed():
+        case (
+            events.BatchesReconciled()
+            | events.WorkflowsReconciled()
+            | events.ScheduleTicked()
+            | events.ScheduleFailed()
+        ):
             return _about_group(event)
         case _:
             assert_never(event)
@@ -58,10 +63,15 @@ def _about_rows(
             return f"{task_path} is left to other workers: {reason}"
 
 
-def _about_group(event: events.BatchesReconciled | events.ScheduleTicked | events.ScheduleFailed) -> str:
+def _about_group(
+    event: events.BatchesReconciled | events.WorkflowsReconciled | events.ScheduleTicked | events.ScheduleFailed,
+) -> str:
     if isinstance(event, events.BatchesReconciled):
         found = f"{event.missing} members had been deleted by hand, {event.unforeseen} had ended without being counted"
         return f"batch {event.batch_id}: {found}"
+    if isinstance(event, events.WorkflowsReconciled):
+        found = f"{event.missing} nodes had been deleted by hand, {event.unforeseen} had moved without being followed"
+        return f"workflow {event.workflow_id}: {found}"
     if isinstance(event, events.ScheduleFailed):
         return f"the schedule {event.name!r} could not enqueue: {event.error}"
     why = ", since the task of the tick before has not ended" if event.overlapped else ""

@@ -34,6 +34,9 @@ class Move(StrEnum):
     DISCARD = "discard"
     CANCEL = "cancel"
     RUN_NOW = "run now"
+    UNBLOCK = "unblock: the last edge is met"
+    CASCADE = "cascade: an upstream ended badly"
+    RETRY_NODE = "retry, a node with open edges"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,8 @@ TABLE: tuple[Transition, ...] = (
     Transition(READY, Move.REFUSE, DISCARDED, "first attempts only; the error says who holds the lock"),
     Transition(WAITING, Move.HAND_OVER, READY, "if it waits for the lock; the slot is taken at the claim"),
     Transition(WAITING, Move.FOLLOW, READY, "if it is the key's follow-up, which becomes the holder"),
+    Transition(WAITING, Move.UNBLOCK, READY, "if it waits for edges; due now, or at a later run_after"),
+    Transition(WAITING, Move.CASCADE, DISCARDED, "if it waits for edges; the error names the upstream"),
     Transition(READY, Move.REWRITE, READY, "if it has not started"),
     Transition(
         WAITING, Move.REWRITE, READY, "if it has not started and waits for its lock; a follow-up goes on waiting"
@@ -81,6 +86,9 @@ TABLE: tuple[Transition, ...] = (
     Transition(FAILED, Move.RETRY_DISCARDED, READY, "epoch + 1, one more attempt allowed"),
     Transition(LOST, Move.RETRY_DISCARDED, READY, "epoch + 1, one more attempt allowed"),
     Transition(DISCARDED, Move.RETRY_DISCARDED, READY, "epoch + 1, one more attempt allowed"),
+    Transition(FAILED, Move.RETRY_NODE, WAITING, "epoch + 1, one more attempt allowed; waits for its edges"),
+    Transition(LOST, Move.RETRY_NODE, WAITING, "epoch + 1, one more attempt allowed; waits for its edges"),
+    Transition(DISCARDED, Move.RETRY_NODE, WAITING, "epoch + 1, one more attempt allowed; waits for its edges"),
 )
 
 _TARGETS = {(row.origin, row.move): row.target for row in TABLE}

@@ -1,13 +1,14 @@
 """Workflows: tasks with edges between them, each edge saying what must come first."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from oxpull_async.domain.batch import BatchStatus, Callback
-from oxpull_async.domain.record import TaskId, TaskStatus
+from oxpull_async.domain.record import TaskId, TaskStatus, instant, instant_or_none, task_id, wire_id
 
 type WorkflowId = str
 
@@ -110,3 +111,40 @@ class Upstream:
 
     status: TaskStatus
     value: Any
+    task_path: str = field(default="", repr=False, compare=False)
+
+
+def workflow_record(row: Sequence[Any], callbacks: Sequence[Mapping[str, Any]]) -> WorkflowRecord:
+    """Read one row of the statement `get_workflows`, whose callbacks have been decoded."""
+    total, succeeded, failed, unattributed, blocked = row[4:9]
+    pending = total - succeeded - failed - unattributed
+    progress = WorkflowProgress(total, pending, blocked, succeeded, failed, unattributed, WorkflowStatus(row[3]))
+    return WorkflowRecord(
+        task_id(row[0]), row[1], row[2], progress, callbacks,
+        instant(row[10]), instant_or_none(row[11]), instant_or_none(row[12]),
+    )  # fmt: skip
+
+
+def reopened_callbacks(
+    callbacks: Sequence[Mapping[str, Any]], *, were_due: bool, again: bool
+) -> list[Mapping[str, Any]]:
+    """Return the callbacks of a workflow that is run once more, as they are to be stored.
+
+    Those that were due have had their time, unless they are to come `again`: then they are other tasks, under ids that
+    follow from the old ones.
+    """
+    return [_reopened(callback, were_due=were_due, again=again) for callback in callbacks]
+
+
+def _reopened(callback: Mapping[str, Any], *, were_due: bool, again: bool) -> Mapping[str, Any]:
+    is_over = were_due or bool(callback.get("spent"))
+    if not is_over or not again:
+        return {**callback, "spent": True} if is_over else callback
+    fresh = {**callback["task"], "id": _next_id(callback["task"]["id"])}
+    return {"when": callback["when"], "task": fresh}
+
+
+def _next_id(wired: str) -> str:
+    """Return another id with the same time in it."""
+    wired = wire_id(wired)
+    return wired[:20] + hashlib.sha256(wired.encode("ascii")).hexdigest()[:12]

@@ -100,8 +100,13 @@ class Attempt:
 
     @property
     def hands_over(self) -> bool:
-        """Whether another task may become ready when it ends."""
+        """Whether another task may become ready when it ends, of which only we can tell."""
         return self.claimed.rerun_key is not None or self.claimed.lock_key is not None
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether it is of a batch or workflow, whose next tasks may become ready when it ends."""
+        return self.claimed.batch_id is not None or self.claimed.workflow_id is not None
 
     @property
     def timeout(self) -> float | None:

@@ -9,20 +9,23 @@ import anyio.from_thread
 
 from oxpull_async.domain.errors import DatabaseTrouble, UsageError
 from oxpull_async.domain.values import encode_payload
+from oxpull_async.domain.workflow import Upstream
 from oxpull_async.runtime.attempts import Attempt
 
 MOST_BYTES = 16_384
 SPACING = 0.1
 
 type Report = Callable[[Attempt, str], Awaitable[bool]]
+type ReadUpstreams = Callable[[Attempt], Awaitable[dict[str, Upstream]]]
 
 
 class TaskContext:
     """The running attempt, seen from inside the task function."""
 
-    def __init__(self, attempt: Attempt, task_result: Any, report: Report) -> None:
+    def __init__(self, attempt: Attempt, task_result: Any, report: Report, read_upstreams: ReadUpstreams) -> None:
         self._attempt = attempt
         self._report = report
+        self._read_upstreams = read_upstreams
         self._reported_at = 0.0
         self.task_result = task_result
         """The task's TaskResult as it was when the attempt was claimed."""
@@ -77,3 +80,21 @@ class TaskContext:
         if self._attempt.body.is_coroutine:
             raise UsageError("report_progress() is for plain functions: in a coroutine, await context.progress(…)")
         anyio.from_thread.run(self.progress, done, total, note)
+
+    async def upstream_results(self) -> dict[str, Upstream]:
+        """Return how the nodes ended that this one depends on, and what they returned.
+
+        By their names; empty for a task that depends on none, or is no node of a workflow.
+        """
+        return await self._read_upstreams(self._attempt)
+
+    def get_upstream_results(self) -> dict[str, Upstream]:
+        """Do what `upstream_results` does, from a plain function, which runs in a thread.
+
+        Raises: UsageError when called from a coroutine.
+        """
+        if self._attempt.body.is_coroutine:
+            raise UsageError(
+                "get_upstream_results() is for plain functions: in a coroutine, await context.upstream_results()"
+            )
+        return anyio.from_thread.run(self.upstream_results)

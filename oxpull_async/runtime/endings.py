@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.events import AttemptFailed, OutcomeIgnored, TaskSettled
-from oxpull_async.domain.outcome import Failed, Outcome, Released, Settlement
+from oxpull_async.domain.outcome import Failed, Outcome, Released, Settlement, is_bad_end
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.runtime.attempts import Attempt
 from oxpull_async.runtime.failures import brief
@@ -26,6 +26,17 @@ class Ended:
     def settlement(self) -> Settlement:
         """What is to be written."""
         return self.attempt.settlement(self.outcome)
+
+
+def together(batch: Sequence[Ended]) -> int:
+    """Count the outcomes that are settled at once, from the first on.
+
+    One that ends a node of a workflow badly stands alone, since others may have to be discarded with it.
+    """
+    for place, ended in enumerate(batch):
+        if ended.attempt.claimed.workflow_id is not None and is_bad_end(ended.outcome):
+            return place or 1
+    return len(batch)
 
 
 def attempt_failed(attempt: Attempt, error: BaseException, outcome: Failed) -> AttemptFailed:

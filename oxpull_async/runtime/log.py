@@ -25,6 +25,7 @@ _LEVELS: dict[type, int] = {
     events.ListenerLost: logging.WARNING,
     events.TaskUnknown: logging.WARNING,
     events.BatchesReconciled: logging.WARNING,
+    events.WorkflowsReconciled: logging.WARNING,
     events.ScheduleTicked: logging.DEBUG,
     events.ScheduleFailed: logging.WARNING,
 }

@@ -3,12 +3,14 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from oxpull_async.domain.events import AttemptFailed
 from oxpull_async.domain.outcome import Failed, Outcome, Succeeded
-from oxpull_async.domain.record import TaskRecord
+from oxpull_async.domain.record import TaskRecord, TaskStatus
 from oxpull_async.domain.surroundings import Run, Surroundings
+from oxpull_async.domain.workflow import Upstream
 from oxpull_async.runtime.attempts import Attempt
 from oxpull_async.runtime.bodies import batch_of, bound_body, success
 from oxpull_async.runtime.context import TaskContext
@@ -18,6 +20,7 @@ from oxpull_async.runtime.host import Host
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.settle import report_progress
+from oxpull_async.store.workflows import upstream_results
 
 logger = logging.getLogger("oxpull_async.worker")
 
@@ -83,7 +86,7 @@ class Performer:
         return bound_body(attempt, *first)
 
     def _context(self, attempt: Attempt, record: TaskRecord) -> Any:
-        core = TaskContext(attempt, self._host.result_of(record), self._report)
+        core = TaskContext(attempt, self._host.result_of(record), self._report, self._read_upstreams)
         surroundings = attempt.body.surroundings
         return core if surroundings is None else surroundings.context(core, record)
 
@@ -99,6 +102,19 @@ class Performer:
 
     async def _report(self, attempt: Attempt, progress: str) -> bool:
         return await repeat(self._host.database, lambda conn: report_progress(conn, attempt.lease, progress))
+
+    async def _read_upstreams(self, attempt: Attempt) -> dict[str, Upstream]:
+        if attempt.claimed.workflow_id is None:
+            return {}
+        found = await repeat(self._host.database, lambda conn: upstream_results(conn, attempt.claimed.id))
+        return {name: self._decoded(upstream) for name, upstream in found.items()}
+
+    def _decoded(self, upstream: Upstream) -> Upstream:
+        """Return an upstream with its value as its function returned it, where that is declared here."""
+        task = self._host.tasks.get(upstream.task_path)
+        if task is None or task.body is None or upstream.status is not TaskStatus.SUCCESSFUL:
+            return upstream
+        return replace(upstream, value=task.body.codec.decode_return(upstream.value))
 
 
 def _tell_end(attempt: Attempt, run: Run, outcome: Outcome, surroundings: Surroundings) -> None:

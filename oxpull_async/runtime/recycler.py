@@ -15,7 +15,7 @@ from oxpull_async.domain.events import DatabaseDown, TasksReleased
 from oxpull_async.domain.outcome import Failed, Released
 from oxpull_async.runtime.attempts import Attempt, Stop
 from oxpull_async.runtime.crew import Crew
-from oxpull_async.runtime.endings import Ended, announce, attempt_failed, count_ended, written_before
+from oxpull_async.runtime.endings import Ended, announce, attempt_failed, count_ended, together, written_before
 from oxpull_async.runtime.failures import failure, timed_out
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.pauses import Backoff
@@ -125,6 +125,15 @@ class Recycler:
             announce(self._hub, pending, settled)
 
     async def _write(self, batch: Sequence[Ended]) -> Settled:
+        """Settle what may be settled at once, part after part."""
+        settled: Settled = {}
+        while batch:
+            count = together(batch)
+            settled |= await self._write_part(batch[:count])
+            batch = batch[count:]
+        return settled
+
+    async def _write_part(self, batch: Sequence[Ended]) -> Settled:
         """Settle, again while the database is away, alone where a value is refused; the epoch fences all of it."""
         pause, uncertain = Backoff(), False
         rows = [ended.settlement for ended in batch]
@@ -144,5 +153,5 @@ class Recycler:
     async def _write_alone(self, batch: Sequence[Ended]) -> Settled:
         settled: Settled = {}
         for ended in batch if len(batch) > 1 else ():
-            settled |= await self._write([ended])
+            settled |= await self._write_part([ended])
         return settled

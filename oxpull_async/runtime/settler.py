@@ -9,7 +9,7 @@ from oxpull_async.domain.errors import ConnectionLost, DatabaseTrouble, DataRefu
 from oxpull_async.domain.events import DatabaseDown
 from oxpull_async.domain.outcome import Outcome
 from oxpull_async.runtime.attempts import Attempt, Attempts
-from oxpull_async.runtime.endings import Ended, announce, count_ended, written_before
+from oxpull_async.runtime.endings import Ended, announce, count_ended, together, written_before
 from oxpull_async.runtime.failures import unstorable
 from oxpull_async.runtime.hub import Hub, nothing
 from oxpull_async.runtime.lease import LeaseState
@@ -64,6 +64,7 @@ class Settler:
         while True:
             await self._ready.wait()
             batch = self._ended[:MOST_AT_ONCE]
+            batch = batch[: together(batch)]
             try:
                 await self._write(batch)
             except asyncio.CancelledError:
@@ -96,7 +97,7 @@ class Settler:
             settled = await self._settle_alone(batch)
         self._uncertain = False
         self._announce(batch, settled)
-        if any(ended.attempt.claimed.batch_id is not None for ended in batch):
+        if any(ended.attempt.is_followed for ended in batch):
             self.on_counted()
         if any(ended.attempt.hands_over for ended in batch):
             await self.on_handed_over()

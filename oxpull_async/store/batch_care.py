@@ -1,7 +1,7 @@
 """What is done for batches beside the moves of their members: marks, recounts, pruning."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,7 +74,7 @@ async def recheck_members(conn: Connection, limit: int) -> int:
     names = json.dumps([wire_id(id_) for id_ in ids])
     async with conn.transaction():
         await conn.execute("declare_members", ids=names)
-        found = await conn.fetch("lock_member_tasks", ids=names)
+        found = await conn.fetch("lock_followed_tasks", ids=names)
         statuses: dict[TaskId, TaskStatus | None] = dict.fromkeys(ids)
         await count_members(conn, statuses | {task_id(row[0]): TaskStatus(row[1]) for row in found})
         await conn.execute("clear_member_marks", ids=names)
@@ -137,7 +137,7 @@ async def prune_batches(conn: Connection, request: PruneRequest, after: BatchId 
     )
     last = task_id(rows[-1][0]) if len(rows) == request.batch_size else None
     doomed = {task_id(row[0]): json.loads(row[2]) for row in rows if row[1]}
-    busy = await _with_busy_callbacks(conn, doomed)
+    busy = await with_busy_callbacks(conn, doomed)
     ids = [id_ for id_ in doomed if id_ not in busy]
     if ids and not request.dry_run:
         names = json.dumps(sorted(wire_id(id_) for id_ in ids))
@@ -147,7 +147,8 @@ async def prune_batches(conn: Connection, request: PruneRequest, after: BatchId 
     return Pruned(len(rows), len(ids), last)
 
 
-async def _with_busy_callbacks(conn: Connection, doomed: dict[BatchId, Sequence[dict[str, Any]]]) -> set[BatchId]:
+async def with_busy_callbacks(conn: Connection, doomed: Mapping[str, Sequence[Mapping[str, Any]]]) -> set[str]:
+    """Return those of these batches or workflows that have a callback that has not ended."""
     tasks = {id_: batch for batch, callbacks in doomed.items() for id_ in callback_ids(callbacks)}
     found = await get_tasks(conn, sorted(tasks)) if tasks else {}
     return {tasks[id_] for id_, record in found.items() if not record.status.is_finished}

@@ -10,8 +10,9 @@ from typing import Any
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.batch import BatchId, BatchRecord, batch_record
-from oxpull_async.domain.batch_counts import Counts, counted_as
+from oxpull_async.domain.batch_counts import Counts, complete_due, counted_as
 from oxpull_async.domain.record import NewTask, TaskId, TaskStatus, instant_or_none, task_id, wire_id
+from oxpull_async.domain.workflow import WorkflowRecord
 from oxpull_async.store.enqueue import enqueue_many, notify, task_columns
 
 type Statuses = Mapping[TaskId, TaskStatus | None]
@@ -44,29 +45,18 @@ async def count_members(conn: Connection, statuses: Statuses) -> int:
     return len(moves)
 
 
-async def count_ended(conn: Connection, ids: Sequence[TaskId]) -> None:
-    """Count those of these tasks, which the caller has moved, that are of a batch."""
-    rows = await conn.fetch("lock_member_tasks", ids=_ids(ids))
-    await count_members(conn, {task_id(row[0]): TaskStatus(row[1]) for row in rows})
-
-
 async def lock_counts(conn: Connection, batch_ids: Iterable[BatchId]) -> dict[BatchId, Counts]:
     """Lock the counts of batches in order, and return them as they are now."""
     rows = await conn.fetch("lock_counts", ids=_ids(batch_ids))
-    return {counts.batch_id: counts for counts in map(Counts.from_row, rows)}
+    return {counts.id: counts for counts in map(Counts.from_row, rows)}
 
 
 async def write_counts(conn: Connection, counts: Sequence[Counts]) -> None:
     """Write counts that the caller has locked, and complete the batches that are due."""
-    due: dict[BatchId, frozenset[str]] = {}
-    written = []
-    for one in counts:
-        if one.is_due:
-            one, due[one.batch_id] = one.completed()  # noqa: PLW2901 - the same batch, a step further
-        written.append(one)
-    await conn.execute("write_counts", counts=json.dumps([_columns(one) for one in written]))
+    written, due = complete_due(counts)
+    await conn.execute("write_counts", counts=json.dumps([count_columns(one) for one in written]))
     if due:
-        await _follow(conn, due)
+        await fire_callbacks(conn, (await get_batches(conn, due)).values(), due)
 
 
 async def get_batches(conn: Connection, ids: Iterable[BatchId]) -> dict[BatchId, BatchRecord]:
@@ -77,17 +67,22 @@ async def get_batches(conn: Connection, ids: Iterable[BatchId]) -> dict[BatchId,
 
 
 def stored_callback(when: str, task: NewTask) -> dict[str, Any]:
-    """Return a callback as it is stored with its batch."""
+    """Return a callback as it is stored with its batch or workflow."""
     return {"when": when, "task": task_columns(task)}
 
 
-async def _follow(conn: Connection, due: Mapping[BatchId, frozenset[str]]) -> None:
-    """Store the callbacks of batches that complete now; their ids were made with the batch, so none comes twice."""
+async def fire_callbacks(
+    conn: Connection, records: Iterable[BatchRecord | WorkflowRecord], due: Mapping[str, frozenset[str]]
+) -> None:
+    """Store the callbacks of what completes now.
+
+    Their ids are stored with it, so none comes twice.
+    """
     tasks = [
         _callback_task(callback["task"])
-        for record in (await get_batches(conn, due)).values()
+        for record in records
         for callback in record.callbacks
-        if callback["when"] in due[record.id]
+        if callback["when"] in due[record.id] and not callback.get("spent")
     ]
     if not tasks:
         return
@@ -101,15 +96,21 @@ def _callback_task(columns: Mapping[str, Any]) -> NewTask:
         **{
             **columns,
             "id": task_id(columns["id"]),
-            "batch_id": task_id(columns["batch_id"]),
+            "batch_id": _id_or_none(columns["batch_id"]),
+            "workflow_id": _id_or_none(columns.get("workflow_id")),
             "run_after": instant_or_none(columns["run_after"]),
         }
     )
 
 
-def _columns(counts: Counts) -> dict[str, object]:
+def _id_or_none(wired: str | None) -> str | None:
+    return None if wired is None else task_id(wired)
+
+
+def count_columns(counts: Counts) -> dict[str, object]:
+    """Return counts as the statements take them that write them."""
     return {
-        "batch_id": wire_id(counts.batch_id),
+        "id": wire_id(counts.id),
         "status": counts.status,
         "total": counts.total,
         "succeeded": counts.succeeded,

@@ -6,18 +6,12 @@ from dataclasses import dataclass, replace
 
 from oxpull_async.db.contract import Connection, Row
 from oxpull_async.domain.batch import BatchId, BatchRecord, BatchStatus, NewBatch
-from oxpull_async.domain.errors import (
-    BatchDoesNotExist,
-    BatchMemberExists,
-    BatchSealed,
-    Conflict,
-    Contended,
-    UniqueEnqueueRace,
-)
+from oxpull_async.domain.errors import BatchDoesNotExist, BatchMemberExists, BatchSealed
 from oxpull_async.domain.record import TaskId, TaskStatus, task_id, wire_id
 from oxpull_async.store.batch_counts import get_batches, lock_counts, stored_callback, write_counts
 from oxpull_async.store.operate import cancel
 from oxpull_async.store.unique import Answers
+from oxpull_async.store.unique_isolation import repeatable
 
 MEMBERS_AT_ONCE = 10_000
 CANCELLED_AT_ONCE = 1_000
@@ -81,20 +75,7 @@ async def add_members(
 
     Raises: BatchSealed, BatchDoesNotExist, BatchMemberExists; nothing is written then.
     """
-    joins = conn.in_transaction
-    try:
-        return await _add_members(conn, membership, enqueue, again=again)
-    except UniqueEnqueueRace as race:
-        if joins:
-            raise
-        stopped = race.__cause__
-        raise (stopped if isinstance(stopped, Contended) else Conflict(str(race))) from race
-
-
-async def _add_members(
-    conn: Connection, membership: Membership, enqueue: Callable[[], Awaitable[Answers]], *, again: bool
-) -> Answers:
-    async with conn.transaction():
+    async with repeatable(conn), conn.transaction():
         answers = await enqueue()
         if any(answer.refused for answer in answers.values()):
             return answers

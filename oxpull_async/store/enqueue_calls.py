@@ -1,7 +1,7 @@
 """Enqueue calls of any kind, plain and unique, in one transaction: all of them or none."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -11,6 +11,7 @@ from oxpull_async.domain.record import NewTask, TaskId, TaskRecord
 from oxpull_async.domain.unique import OnDuplicate
 from oxpull_async.domain.unique_plan import Found, UniqueCall
 from oxpull_async.store.batches import Membership, add_members
+from oxpull_async.store.nodes import Placement, add_nodes
 from oxpull_async.store.plain_tasks import Written, enqueue_plain, written_record
 from oxpull_async.store.results import get_tasks
 from oxpull_async.store.unique import Answers, UniqueAnswer, enqueue_unique, enqueue_unique_many, find
@@ -18,16 +19,20 @@ from oxpull_async.store.unique import Answers, UniqueAnswer, enqueue_unique, enq
 
 @dataclass(frozen=True, slots=True)
 class EnqueueCalls:
-    """The calls of one enqueue: plain tasks by their position, unique ones, the batch they join."""
+    """The calls of one enqueue: plain tasks by their position, unique ones.
+
+    And the batch they join, or where they stand in a workflow.
+    """
 
     plain: Mapping[int, NewTask]
     unique: Sequence[UniqueCall]
     membership: Membership | None = None
+    placement: Placement | None = None
 
     @property
     def lone_task(self) -> NewTask | None:
-        """The only task of the call, where it is a plain one in no batch."""
-        if len(self.plain) != 1 or self.unique or self.membership is not None:
+        """The only task of the call, where it is a plain one in no batch and no workflow."""
+        if len(self.plain) != 1 or self.unique or self.membership is not None or self.placement is not None:
             return None
         return next(iter(self.plain.values()))
 
@@ -36,13 +41,29 @@ class EnqueueCalls:
         yield from self.plain.items()
         yield from ((call.position, call.task) for call in self.unique)
 
+    def waiting(self, positions: Collection[int]) -> "EnqueueCalls":
+        """Return the same calls, those at these positions to wait for edges."""
+        if not positions:
+            return self
+        waits = frozenset(positions)
+        return replace(
+            self,
+            plain={at: replace(task, waiting_for="edges") if at in waits else task for at, task in self.plain.items()},
+            unique=[
+                replace(call, task=replace(call.task, waiting_for="edges")) if call.position in waits else call
+                for call in self.unique
+            ],
+        )
+
 
 async def enqueue_calls(conn: Connection, calls: EnqueueCalls) -> Answers:
     """Store tasks as the same calls one after another would; answers by position.
 
     A refused call stops everything: its answer is the only one, and nothing was written. Tasks of a batch become its
-    members; raises what `add_members` raises.
+    members, those of a workflow its nodes; raises what `add_members` and `add_nodes` raise.
     """
+    if calls.placement is not None:
+        return await add_nodes(conn, calls.placement, lambda waiting: _enqueue(conn, calls.waiting(waiting)))
     if calls.membership is not None:
         return await add_members(conn, calls.membership, partial(_enqueue, conn, calls))
     return await _enqueue(conn, calls)
@@ -63,6 +84,10 @@ async def enqueue_again(conn: Connection, calls: EnqueueCalls) -> Answers:
     A row of ours that stands was created by it. Raises: ConnectionLost where it stands, but what one of its calls was
     answered can be known no more.
     """
+    if calls.placement is not None:
+        return await add_nodes(
+            conn, calls.placement, lambda waiting: _enqueue_again(conn, calls.waiting(waiting)), again=True
+        )
     if calls.membership is not None:
         return await add_members(conn, calls.membership, partial(_enqueue_again, conn, calls), again=True)
     return await _enqueue_again(conn, calls)

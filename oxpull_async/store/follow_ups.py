@@ -52,19 +52,20 @@ async def lock_free_keys(conn: Connection, keys: Sequence[str]) -> set[str]:
 class Hanging:
     """What hangs on tasks: the keys of those declared to rerun.
 
-    And whether any has a running lock, or a batch.
+    And whether any has a running lock, or is of a batch or a workflow.
     """
 
     keys: dict[TaskId, str]
     has_locks: bool
-    has_batches: bool
+    is_followed: bool
 
 
 async def what_hangs_on(conn: Connection, ids: Sequence[TaskId]) -> Hanging:
     """Return what must be looked at when these tasks end."""
     rows = await conn.fetch("keys_of_tasks", ids=_ids(ids))
     keys = {task_id(row[0]): row[1] for row in rows if row[1] is not None}
-    return Hanging(keys, any(row[2] is not None for row in rows), any(row[3] is not None for row in rows))
+    is_followed = any(row[3] is not None or row[4] is not None for row in rows)
+    return Hanging(keys, any(row[2] is not None for row in rows), is_followed)
 
 
 async def follow_ends(conn: Connection, keys: Mapping[TaskId, str], free: set[str]) -> None:

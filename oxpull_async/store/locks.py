@@ -13,7 +13,7 @@ from oxpull_async.domain.errors import Conflict, RunningLockTaken
 from oxpull_async.domain.failure_text import class_path
 from oxpull_async.domain.record import TaskId, task_id, wire_id
 from oxpull_async.domain.running_lock import Admission, LockCandidate, OnConflict, admit
-from oxpull_async.store.batch_counts import count_ended
+from oxpull_async.store.moved import follow_stored
 
 PARK_AT_ONCE = 500
 
@@ -55,7 +55,7 @@ async def turn_away(conn: Connection, admission: Admission, *, may_be_more: bool
         refused = [row for row in admission.discarded if row.lock_key in holders]
         rows = [{"id": wire_id(row.task_id), "error": _taken(row, holders[row.lock_key])} for row in refused]
         turned_away += await conn.execute("refuse_tasks", tasks=json.dumps(rows))
-        await count_ended(conn, [row.task_id for row in refused])
+        await follow_stored(conn, [row.task_id for row in refused])
     return turned_away
 
 

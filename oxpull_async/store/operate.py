@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.record import TaskId, task_id, wire_id
-from oxpull_async.store.batch_counts import count_ended
 from oxpull_async.store.follow_ups import follow_ends, lock_free_keys, what_hangs_on
 from oxpull_async.store.locks import due_locks, pass_on
+from oxpull_async.store.moved import follow_stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,13 @@ async def own_tasks(conn: Connection, backend_alias: str, ids: Sequence[TaskId])
 async def retry(conn: Connection, ids: Sequence[TaskId], *, include_discarded: bool) -> int:
     """Make failed and lost tasks (discarded ones on request) ready once more.
 
-    Returns how many moved.
+    A node of a workflow waits until its edges are met. Returns how many moved.
     """
-    if not (await what_hangs_on(conn, ids)).has_batches:
+    if not (await what_hangs_on(conn, ids)).is_followed:
         return await conn.execute("retry_tasks", ids=_ids(ids), include_discarded=include_discarded)
     async with conn.transaction():
         matched = await conn.execute("retry_tasks", ids=_ids(ids), include_discarded=include_discarded)
-        await count_ended(conn, ids)
+        await follow_stored(conn, ids)
     return matched
 
 
@@ -90,21 +90,22 @@ async def prune_step(conn: Connection, request: PruneRequest, after: TaskId | No
             "prune_tasks", ids=_ids(doomed), statuses=json.dumps(request.statuses), age=request.age_seconds
         )
         if removed:
-            await conn.execute("prune_members", ids=_ids(doomed))
+            for statement in ("prune_members", "prune_edges", "prune_nodes"):
+                await conn.execute(statement, ids=_ids(doomed))
     return Pruned(len(rows), removed, last)
 
 
 async def _end(conn: Connection, statement: str, ids: Sequence[TaskId]) -> int:
     """Run a statement that may end tasks, with what hangs on their unique keys in the same transaction."""
     hanging = await what_hangs_on(conn, ids)
-    if not hanging.keys and not hanging.has_locks and not hanging.has_batches:
+    if not hanging.keys and not hanging.has_locks and not hanging.is_followed:
         return await conn.execute(statement, ids=_ids(ids))
     async with conn.transaction():
         free = await lock_free_keys(conn, sorted(set(hanging.keys.values())))
         leaving = await due_locks(conn, ids) if hanging.has_locks else []
         matched = await conn.execute(statement, ids=_ids(ids))
-        if hanging.has_batches:
-            await count_ended(conn, ids)
+        if hanging.is_followed:
+            await follow_stored(conn, ids)
         await pass_on(conn, leaving)
         await follow_ends(conn, hanging.keys, free)
     return matched

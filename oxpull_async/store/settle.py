@@ -4,13 +4,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from oxpull_async.db.contract import Connection
+from oxpull_async.db.contract import Connection, Row
 from oxpull_async.domain.chunks import chunks
 from oxpull_async.domain.outcome import Lease, Settlement
 from oxpull_async.domain.record import TaskId, TaskStatus, task_id, wire_id
-from oxpull_async.store.batch_counts import count_ended, count_members
 from oxpull_async.store.follow_ups import follow_ends, lock_free_keys
 from oxpull_async.store.locks import hand_over
+from oxpull_async.store.moved import Moved, follow_moved, follow_stored
 from oxpull_async.store.rate_windows import follow_outcomes
 
 ROW_OVERHEAD = 200
@@ -21,12 +21,12 @@ type Settled = dict[Lease, TaskStatus]
 class _Written(NamedTuple):
     """The outcomes that counted, and the keys of ended tasks for whose follow-ups somebody has to look.
 
-    `members`: the tasks of batches among those that ended.
+    `moved`: the tasks of batches and workflows among those that ended.
     """
 
     settled: Settled
     keys: dict[TaskId, str]
-    members: dict[TaskId, TaskStatus | None]
+    moved: dict[TaskId, Moved]
 
 
 async def settle(conn: Connection, settlements: Sequence[Settlement]) -> Settled:
@@ -40,11 +40,11 @@ async def settle(conn: Connection, settlements: Sequence[Settlement]) -> Settled
     keys = {one.lease.task_id: one.rerun_key for one in settlements if one.rerun_key is not None}
     locks = {one.lease: one.lock_key for one in settlements if one.lock_key is not None}
     limited = [one for one in settlements if one.permits or one.holds is not None]
-    if not keys and not locks and not limited and all(one.batch_id is None for one in settlements):
+    if all(one.is_bare for one in settlements):
         written = await _settle_rows(conn, settlements)
-        if written.keys or written.members:
+        if written.keys or written.moved:
             async with conn.transaction():
-                await count_ended(conn, list(written.members))
+                await follow_stored(conn, list(written.moved))
                 await _follow_late(conn, written.keys)
         return written.settled
     async with conn.transaction():
@@ -52,7 +52,7 @@ async def settle(conn: Connection, settlements: Sequence[Settlement]) -> Settled
         written = await _settle_rows(conn, settlements)
         await hand_over(conn, [key for lease, key in locks.items() if lease in written.settled])
         await follow_outcomes(conn, [one for one in limited if one.lease in written.settled])
-        await count_members(conn, written.members)
+        await follow_moved(conn, written.moved)
         await follow_ends(conn, keys, free)
         await _follow_late(conn, {id_: key for id_, key in written.keys.items() if id_ not in keys})
     return written.settled
@@ -76,7 +76,7 @@ async def _settle_rows(conn: Connection, settlements: Sequence[Settlement]) -> _
             found = await _write(conn, part)
             written.settled.update(found.settled)
             written.keys.update(found.keys)
-            written.members.update(found.members)
+            written.moved.update(found.moved)
     return written
 
 
@@ -100,12 +100,16 @@ async def _write(conn: Connection, part: Sequence[tuple[Settlement, dict[str, ob
         if rows:
             await conn.execute("settle", outcomes=outcomes)
     settled = {Lease(task_id(row[0]), row[1]): TaskStatus(row[2]) for row in rows}
-    members = {task_id(row[0]): TaskStatus(row[2]) for row in rows if row[4] is not None}
+    followed = {task_id(row[0]): _moved(row) for row in rows if row[4] is not None or row[5] is not None}
     return _Written(
         settled,
         {task_id(row[0]): row[3] for row in rows if row[3] is not None},
-        {id_: status for id_, status in members.items() if status.is_finished},
+        {id_: moved for id_, moved in followed.items() if moved.status.is_finished},
     )
+
+
+def _moved(row: Row) -> Moved:
+    return Moved(TaskStatus(row[2]), row[4] is not None, None if row[5] is None else task_id(row[5]))
 
 
 def _leases(leases: Sequence[Lease]) -> str:

@@ -58,6 +58,8 @@ async def enqueue_unique(conn: Connection, call: UniqueCall) -> UniqueAnswer:
 
 
 async def _enqueue_one(conn: Connection, call: UniqueCall) -> UniqueAnswer:
+    if call.task.waiting_for is not None:
+        return (await _enqueue_many(conn, [call], {}))[call.position]
     if conn.dialect.enqueues_unique_at_once:
         columns = task_columns(call.task)
         del columns["waiting_for"]

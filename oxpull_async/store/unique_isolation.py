@@ -45,6 +45,19 @@ async def racing(conn: Connection) -> AsyncIterator[None]:
         raise await _race(conn, stopped) from stopped
 
 
+@asynccontextmanager
+async def repeatable(conn: Connection) -> AsyncIterator[None]:
+    """Let a race be a conflict for whoever begins a transaction here, and so can repeat it."""
+    joins = conn.in_transaction
+    try:
+        yield
+    except UniqueEnqueueRace as race:
+        if joins:
+            raise
+        stopped = race.__cause__
+        raise (stopped if isinstance(stopped, Contended) else Conflict(str(race))) from race
+
+
 def is_dated(conn: Connection, isolation: str | None) -> bool:
     """Whether plain reads in a transaction answer from a snapshot that may be outrun.
 

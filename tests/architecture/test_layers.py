@@ -34,7 +34,7 @@ COMPAT: dict[frozenset[str], frozenset[str]] = {
     frozenset({"native"}): frozenset({"drivers", "app.open_database"}),
     # what users call, over the objects that users of plain asyncio hold
     frozenset({"actions", "backend", "declaring", "enqueuing", "hosts", "move"}): frozenset({"app"}),
-    frozenset({"batches", "operations", "schedules", "tasks", "watching"}): frozenset({"app"}),
+    frozenset({"batches", "operations", "schedules", "tasks", "watching", "workflows"}): frozenset({"app"}),
     # programs: they run tasks, or talk to people as `oxpull` does
     frozenset({"management", "testing", "worker"}): frozenset({"app", "runtime", "cli"}),
 }

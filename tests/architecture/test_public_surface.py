@@ -11,6 +11,7 @@ SURFACE: dict[str, list[str]] = {
         "Call",
         "Explanation",
         "Exponential",
+        "Node",
         "Oxpull",
         "RateLimit",
         "Retry",
@@ -22,7 +23,10 @@ SURFACE: dict[str, list[str]] = {
         "TaskResult",
         "TaskStatus",
         "Unique",
+        "Upstream",
         "Worker",
+        "Workflow",
+        "WorkflowProgress",
     ],
     "compat_sync": [],
 }

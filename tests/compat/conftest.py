@@ -1,7 +1,7 @@
 """Django aliases over migrated databases of this process."""
 
 from collections.abc import Callable, Iterator
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -10,6 +10,7 @@ from compat_sync.shim import run_blocking
 from oxpull_async.store.schema import migrate
 from tests.compat import routing
 from tests.compat.django_aliases import add_alias, configure, drop_alias
+from tests.compat.promises.kit import site_of
 from tests.fixtures import raw
 from tests.fixtures.servers import MakeDatabase
 
@@ -18,6 +19,11 @@ type MakeAlias = Callable[..., str]
 
 configure()  # before the modules of the tests are read, which declare tasks
 
+ONLY_DJANGO: dict[Kind, dict[str, Any]] = {
+    "postgres": {"keepalives": 0},
+    "mysql": {"write_timeout": 30},
+    "sqlite": {"init_command": "SELECT 1"},
+}
 KINDS: tuple[Kind, ...] = ("postgres", "mysql", "sqlite")
 
 
@@ -83,3 +89,10 @@ def site(alias: str) -> Iterator[str]:
     routing.current["alias"] = alias
     yield alias
     routing.current["alias"] = before
+
+
+@pytest.fixture
+def fallback(url_of: Callable[[Kind], str], kind: Kind) -> Iterator[str]:
+    """Give a site whose entry of DATABASES only Django understands."""
+    with site_of(url_of(kind), **ONLY_DJANGO[kind]) as alias:
+        yield alias

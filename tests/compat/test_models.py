@@ -32,6 +32,10 @@ from compat_sync.models import (
     OxpullTick,
     OxpullUniqueKey,
     OxpullWorker,
+    OxpullWorkflow,
+    OxpullWorkflowCounts,
+    OxpullWorkflowEdge,
+    OxpullWorkflowNode,
 )
 from compat_sync.shim import run_blocking
 from oxpull_async.domain.outcome import Succeeded
@@ -43,7 +47,8 @@ from tests.fixtures import make, raw
 
 MODELS: tuple[type[models.Model], ...] = (
     OxpullTask, OxpullUniqueKey, OxpullLock, OxpullWorker, OxpullQueue, OxpullBatch, OxpullBatchCounts,
-    OxpullBatchMember, OxpullSchedule, OxpullTick, OxpullRateLimit, OxpullRateStart, OxpullRateWindow,
+    OxpullBatchMember, OxpullSchedule, OxpullTick, OxpullRateLimit, OxpullRateStart, OxpullRateWindow, OxpullWorkflow,
+    OxpullWorkflowCounts, OxpullWorkflowNode, OxpullWorkflowEdge,
 )  # fmt: skip
 WITHOUT_MODEL = {"oxpull_meta", "oxpull_schema"}
 COLUMNS = {

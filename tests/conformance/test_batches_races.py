@@ -60,7 +60,7 @@ async def test_C5_taking_a_holder_as_a_member_locks_no_task(conn: Connection) ->
     _, batch = await holder_and_batch(conn)
     spy = Spy(conn)
     await made.add_unique(spy, batch.id, make.unique_call(batch_id=batch.id))
-    assert not {"lock_tasks", "lock_member_tasks", "declare_members"} & {name for name, _ in spy.sent}
+    assert not {"lock_tasks", "lock_followed_tasks", "declare_members"} & {name for name, _ in spy.sent}
 
 
 async def test_D1_a_settle_beside_an_open_seal_waits_and_then_completes_the_batch_once(

@@ -41,12 +41,15 @@ from oxpull_async.store import (
     plain_tasks,
     queues,
     results,
+    revival,
     schedules,
     schema,
     settle,
     ticks,
     unique,
     unique_isolation,
+    workflow_care,
+    workflows,
 )
 from tests.conformance.conftest import Atlas
 from tests.conformance.restless import Restless
@@ -54,6 +57,7 @@ from tests.conformance.wrapper import Wrapper
 from tests.fixtures import batches as made
 from tests.fixtures import make, raw
 from tests.fixtures import schedules as planned
+from tests.fixtures import workflows as flows
 
 PAIRS = [
     pytest.param("django-postgres", "restless-asyncpg", id="postgres"),
@@ -108,6 +112,7 @@ async def tour(conn: Connection, uuid_type: str) -> None:
     await what_unique_tasks_do(conn)
     await what_running_locks_do(conn)
     await what_batches_do(conn)
+    await what_workflows_do(conn)
     await what_schedules_do(conn)
     await what_is_swept_up(conn)
 
@@ -202,6 +207,30 @@ async def what_batches_do(conn: Connection) -> None:
     request = operate.PruneRequest(0, ("DISCARDED",), 100, dry_run=False)
     await operate.prune_step(conn, request, None)
     await batch_care.prune_batches(conn, request, None)
+
+
+async def what_workflows_do(conn: Connection) -> None:
+    workflow = await flows.opened(conn)
+    one, _ = await flows.add(conn, workflow.id, flows.node("one"), flows.node("two", "one"), queue_name="flow")
+    await workflows.list_nodes(conn, workflow.id)
+    await workflows.node_ids(conn, workflow.id)
+    await workflows.upstream_results(conn, one)
+    await make.settled(conn, await make.claimed_from(conn, await make.worker(conn), "flow"), Succeeded("1"))
+    call = make.unique_call(key="flow", queue_name="flow", workflow_id=workflow.id)
+    await flows.add_unique(conn, workflow.id, flows.node("three"), call)
+    await workflow_care.recheck_nodes(conn, 10)
+    await conn.run_script("UPDATE oxpull_workflow_node SET recheck = 1")
+    await workflow_care.recheck_nodes(conn, 10)
+    await workflows.cancel_workflow(conn, workflow.id)
+    await revival.retry_from(conn, workflow.id, "two", callbacks=True)
+    [found] = await workflow_care.open_workflows(conn, None, 10)
+    await raw.delete(conn, call.task.id)
+    await workflow_care.look_after_workflow(conn, replace(found, counted=3), None, 10)
+    second = await flows.opened(conn)
+    await workflows.seal_workflow(conn, second.id)
+    request = operate.PruneRequest(0, ("DISCARDED",), 100, dry_run=False)
+    await operate.prune_step(conn, request, None)
+    await workflow_care.prune_workflows(conn, request, None)
 
 
 async def what_schedules_do(conn: Connection) -> None:

@@ -14,9 +14,12 @@ from oxpull_async.store.claim import ClaimRequest, claim
 from oxpull_async.store.follow_ups import follow_ends, lock_free_keys
 from oxpull_async.store.lease import reap
 from oxpull_async.store.locks import hand_over
+from oxpull_async.store.node_counts import follow_nodes
 from oxpull_async.store.operate import cancel, discard, retry, run_now
 from oxpull_async.store.unique import enqueue_unique
+from oxpull_async.store.workflows import seal_workflow
 from tests.fixtures import make, raw
+from tests.fixtures import workflows as flows
 
 KEY = "a key"
 LOCKED = f"lock_key = '{KEY}', lock_limit = 1, lock_conflict = 'wait'"
@@ -110,6 +113,33 @@ async def rewrites(conn: Connection, task: TaskRecord) -> bool:
     )
 
 
+async def unblocks(conn: Connection, task: TaskRecord) -> bool:
+    workflow = await flows.opened(conn)
+    await raw.make_node(conn, workflow.id, task.id, unmet=0)
+    return await looks_again(conn, workflow.id, task)
+
+
+async def cascades(conn: Connection, task: TaskRecord) -> bool:
+    """Look at a node behind one that was discarded."""
+    workflow = await flows.opened(conn)
+    [upstream] = await flows.add(conn, workflow.id, flows.node("first"))
+    await discard(conn, [upstream])
+    await seal_workflow(conn, workflow.id)
+    await raw.make_node(conn, workflow.id, task.id, unmet=1, failed=upstream)
+    return await looks_again(conn, workflow.id, task)
+
+
+async def looks_again(conn: Connection, workflow_id: str, task: TaskRecord) -> bool:
+    async with conn.transaction():
+        await follow_nodes(conn, {}, [workflow_id], again=[task.id])
+    return await has_changed(conn, task)
+
+
+async def retries_node(conn: Connection, task: TaskRecord) -> bool:
+    await raw.make_node(conn, (await flows.opened(conn)).id, task.id, unmet=1)
+    return await retry(conn, [task.id], include_discarded=True) == 1
+
+
 async def has_changed(conn: Connection, task: TaskRecord) -> bool:
     return await make.record(conn, task.id) != task
 
@@ -134,6 +164,9 @@ MOVES: Mapping[Move, Mover] = {
     Move.DISCARD: discards,
     Move.CANCEL: cancels,
     Move.RUN_NOW: runs_now,
+    Move.UNBLOCK: unblocks,
+    Move.CASCADE: cascades,
+    Move.RETRY_NODE: retries_node,
 }
 
 

@@ -15,7 +15,7 @@ table changes nothing, and the answer says so.
 ```mermaid
 stateDiagram-v2
     [*] --> READY: enqueue
-    [*] --> WAITING: enqueue of a follow-up
+    [*] --> WAITING: enqueue of a follow-up, or of a node with open edges
 """
 
 

@@ -67,7 +67,7 @@ PINNED = (
     Pinned("discard_tasks", ("primary",)),
     Pinned("cancel_tasks", ("primary",)),
     Pinned("run_tasks_now", ("primary",)),
-    Pinned("lock_member_tasks", ("primary",)),
+    Pinned("lock_followed_tasks", ("primary",)),
     Pinned("keys_of_tasks", ("primary",)),
     Pinned("queue_backlog", (READY, READY_LOCKED), RETURNING, reads=1_700),
     Pinned("queue_backlog", (READY,), ("mysql",), reads=1_700),

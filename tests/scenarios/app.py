@@ -52,6 +52,20 @@ async def fails(number: int) -> None:
     raise ValueError(number)
 
 
+@ox.task(max_attempts=10, takes_context=True)
+async def adds_up(context: TaskContext, number: int) -> int:
+    """Return one more than what the successful upstreams returned together."""
+    here().note("began", number)
+    upstreams = (await context.upstream_results()).values()
+    return 1 + sum(int(upstream.value) for upstream in upstreams if upstream.status == "SUCCESSFUL")
+
+
+@ox.task
+async def ended(kind: str, number: int) -> None:
+    """Note that a workflow is complete, by its number."""
+    here().note(kind, number)
+
+
 @ox.task(takes_batch=True)
 async def summary(batch: BatchInfo, kind: str, first: int) -> None:
     """Note that a batch is complete, by the number of its first member."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import median
 
-from oxpull_async import Batch, BatchProgress, Oxpull
+from oxpull_async import Batch, BatchProgress, Oxpull, WorkflowProgress
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.batch import NewBatch
 from oxpull_async.domain.batch_counts import counted_as
@@ -84,7 +84,7 @@ def check_counts(progress: BatchProgress, members: Sequence[TaskRecord]) -> None
     assert progress.total == len(members)
 
 
-def check_callbacks(progress: BatchProgress, callbacks: Sequence[TaskRecord]) -> None:
+def check_callbacks(progress: BatchProgress | WorkflowProgress, callbacks: Sequence[TaskRecord]) -> None:
     """Fail unless on_complete was enqueued once, and one of the others."""
     kinds = sorted(record.args[0] for record in callbacks)
     ended = "success" if progress.failed == 0 and progress.unattributed == 0 else "failure"

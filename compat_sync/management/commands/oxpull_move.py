@@ -1,7 +1,7 @@
 """`manage.py oxpull_move`: bring the waiting tasks of django-ox and its oxpull app over."""
 
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -9,9 +9,9 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
 
 from compat_sync.move import MoveReport, MoveRequest, move
+from compat_sync.move.report import by_reason
 from compat_sync.move.tables import shared_database
 from oxpull_async.domain.errors import DatabaseTrouble
-from oxpull_async.domain.record import TaskId
 
 __all__ = ["Command"]
 
@@ -23,8 +23,9 @@ class Command(BaseCommand):
     """Moves tasks, and says what it left and why."""
 
     help = (
-        "Move the READY tasks of django-ox and their unique locks into compat_sync's tables. Safe to stop anywhere and "
-        "to repeat, beside workers of either kind. What cannot be moved stays where it is and is listed."
+        "Move what waits in django-ox and its oxpull app into compat_sync's tables: READY tasks with their unique "
+        "locks, open batches and workflows, stored schedules. Safe to stop anywhere and to repeat, beside workers of "
+        "either kind. What cannot be moved stays where it is and is listed."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -60,22 +61,30 @@ class Command(BaseCommand):
     def _tell(self, report: MoveReport, request: MoveRequest, *, everything: bool) -> None:
         verb = "Would move" if request.dry_run else "Moved"
         self.stdout.write(f"{verb} {_count(report.ready, 'task')}, {report.keys} with a unique key.")
-        if request.with_results:
+        if request.with_results or report.results:
             self.stdout.write(f"{verb} {_count(report.results, 'result')}.")
-        for reason, ids in report.by_reason:
-            self.stdout.write(f"Left {_count(len(ids), 'task')}: {reason}.")
-            self._list(ids, len(ids) if everything else SHOWN)
+        for number, noun in ((report.batches, "batch"), (report.workflows, "workflow"), (report.schedules, "schedule")):
+            if number:
+                self.stdout.write(f"{verb} {_count(number, noun)}.")
+        self._tell_left("task", report.left, everything=everything)
+        self._tell_left("batch", report.left_batches, everything=everything)
+        self._tell_left("workflow", report.left_workflows, everything=everything)
+        self._tell_left("schedule", report.left_schedules, everything=everything)
         if report.stale_keys:
             self.stdout.write(
                 f"Left {_count(report.stale_keys, 'unique lock')} whose task has ended or is gone: nothing holds them."
             )
 
-    def _list(self, ids: Sequence[TaskId], most: int) -> None:
-        for id_ in ids[:most]:
-            self.stdout.write(f"  {id_}")
-        if len(ids) > most:
-            self.stdout.write(f"  and {len(ids) - most} more: -v 2 lists them all")
+    def _tell_left(self, noun: str, left: Mapping[str, str], *, everything: bool) -> None:
+        for reason, names in by_reason(left):
+            self.stdout.write(f"Left {_count(len(names), noun)}: {reason}.")
+            most = len(names) if everything else SHOWN
+            for name in names[:most]:
+                self.stdout.write(f"  {name}")
+            if len(names) > most:
+                self.stdout.write(f"  and {len(names) - most} more: -v 2 lists them all")
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{number} {noun if number == 1 else plural}"

@@ -1,5 +1,5 @@
 -- keys_of_tasks: what hangs on these rows: the key of a follow-up, for rows declared to rerun, the
--- running lock and the batch.
+-- running lock, the batch and the workflow.
 SELECT t.id, IF(t.reruns, t.unique_key, NULL), t.lock_key, t.batch_id, t.workflow_id
   FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET utf8mb4 PATH '$')) AS j
   STRAIGHT_JOIN oxpull_task AS t FORCE INDEX (PRIMARY) ON t.id = j.id

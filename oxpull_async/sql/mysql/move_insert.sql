@@ -3,13 +3,14 @@ INSERT INTO oxpull_task (
     id, backend_alias, task_path, queue_name, priority, `rank`, status, due, args, kwargs, run_after, available_at,
     enqueued_at, started_at, last_attempted_at, finished_at, attempts, max_attempts, epoch, begun, refunds, snoozes,
     timeout, worker_ids, errors, return_value, cancel_requested, unique_key, reruns, lock_key, lock_limit,
-    lock_conflict)
+    lock_conflict, waiting_for, batch_id, workflow_id, limit_keys)
 SELECT
     n.id, n.backend_alias, n.task_path, n.queue_name, n.priority, 0 - n.priority, n.status,
     CASE WHEN n.status <> 'READY' THEN NULL WHEN n.run_after > :now THEN 0 ELSE 1 END,
     n.args, n.kwargs, n.run_after, COALESCE(n.run_after, n.enqueued_at), n.enqueued_at, n.started_at,
     n.last_attempted_at, n.finished_at, n.attempts, n.max_attempts, n.epoch, false, 0, 0, n.timeout, n.worker_ids,
-    n.errors, n.return_value, false, n.unique_key, n.reruns, n.lock_key, n.lock_limit, n.lock_conflict
+    n.errors, n.return_value, false, n.unique_key, n.reruns, n.lock_key, n.lock_limit, n.lock_conflict,
+    n.waiting_for, n.batch_id, n.workflow_id, n.limit_keys
 FROM JSON_TABLE(:tasks, '$[*]' COLUMNS (
     id CHAR(32) CHARACTER SET utf8mb4 PATH '$.id' ERROR ON ERROR,
     backend_alias VARCHAR(128) CHARACTER SET utf8mb4 PATH '$.backend_alias' ERROR ON ERROR,
@@ -35,4 +36,8 @@ FROM JSON_TABLE(:tasks, '$[*]' COLUMNS (
     reruns INT PATH '$.reruns' ERROR ON ERROR,
     lock_key VARCHAR(64) CHARACTER SET utf8mb4 PATH '$.lock_key' ERROR ON ERROR,
     lock_limit INT PATH '$.lock_limit' ERROR ON ERROR,
-    lock_conflict VARCHAR(8) CHARACTER SET utf8mb4 PATH '$.lock_conflict' ERROR ON ERROR)) AS n
+    lock_conflict VARCHAR(8) CHARACTER SET utf8mb4 PATH '$.lock_conflict' ERROR ON ERROR,
+    waiting_for VARCHAR(12) CHARACTER SET utf8mb4 PATH '$.waiting_for' ERROR ON ERROR,
+    batch_id CHAR(32) CHARACTER SET utf8mb4 PATH '$.batch_id' ERROR ON ERROR,
+    workflow_id CHAR(32) CHARACTER SET utf8mb4 PATH '$.workflow_id' ERROR ON ERROR,
+    limit_keys VARCHAR(255) CHARACTER SET utf8mb4 PATH '$.limit_keys' ERROR ON ERROR)) AS n

@@ -1,5 +1,5 @@
 -- keys_of_tasks: what hangs on these rows: the key of a follow-up, for rows declared to rerun, the
--- running lock and the batch.
+-- running lock, the batch and the workflow.
 SELECT t.id::text, CASE WHEN t.reruns THEN t.unique_key END, t.lock_key, t.batch_id::text,
        t.workflow_id::text
   FROM oxpull_task t

@@ -74,7 +74,8 @@ def log_in(admin_site: str) -> LogIn:
 @pytest.fixture
 def viewer(log_in: LogIn) -> Client:
     """Log somebody in who may look at everything."""
-    return log_in(*(f"view_oxpull{name}" for name in ("task", "uniquekey", "lock", "worker", "queue", "batch")))
+    models = ("task", "uniquekey", "lock", "worker", "queue", "batch", "workflow")
+    return log_in(*(f"view_oxpull{name}" for name in models))
 
 
 @pytest.fixture

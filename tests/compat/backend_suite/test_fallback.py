@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,15 +14,8 @@ from compat_sync.native import may_go_native, unexpressible
 from compat_sync.threads import MOST_THREADS
 from tests.cli.support import until
 from tests.compat.backend_suite import tasks
-from tests.compat.conftest import Kind
-from tests.compat.promises.kit import counts, site_of
+from tests.compat.promises.kit import counts
 from tests.compat.worker.sessions import others
-
-ONLY_DJANGO: dict[Kind, dict[str, Any]] = {
-    "postgres": {"keepalives": 0},
-    "mysql": {"write_timeout": 30},
-    "sqlite": {"init_command": "SELECT 1"},
-}
 
 
 class Connections:
@@ -36,13 +29,6 @@ class Connections:
         """Note one that is opened."""
         self.made.append(connection)
         self.threads.add(threading.current_thread().name)
-
-
-@pytest.fixture
-def fallback(url_of: Callable[[Kind], str], kind: Kind) -> Iterator[str]:
-    """Give a site whose entry only Django understands."""
-    with site_of(url_of(kind), **ONLY_DJANGO[kind]) as alias:
-        yield alias
 
 
 @pytest.fixture

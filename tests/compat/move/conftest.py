@@ -72,3 +72,14 @@ def old(
         yield found
     routing.current["alias"] = before
     drop_alias("moving")
+
+
+@pytest.fixture
+def set_callback(old: OldProject) -> Callable[[str], None]:
+    """Give every old batch and workflow another task to complete with."""
+
+    def change(path: str) -> None:
+        for table in ("oxpull_oxpullbatch", "oxpull_oxpullworkflow"):
+            run_blocking(old.conn.run_script(f"UPDATE {table} SET on_complete_path = '{path}'"))
+
+    return change

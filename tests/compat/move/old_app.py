@@ -2,7 +2,7 @@
 
 import json
 import sys
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import django
@@ -12,8 +12,10 @@ django.setup()
 from django.utils import timezone  # noqa: E402
 from django_ox.bulk import enqueue_many  # noqa: E402
 from django_ox.models import OxScheduleTick, OxTask  # noqa: E402
+from django_ox.stored import create_schedule  # noqa: E402
 from django_ox.worker import Worker  # noqa: E402
 from oxpull import batches, workflows  # noqa: E402
+from oxpull.models import OxpullBatchMember  # noqa: E402
 from oxpull.unique import unique_key  # noqa: E402
 from oxpull.worker import OxpullWorker  # noqa: E402
 
@@ -88,6 +90,93 @@ def enqueue_bound() -> dict[str, str]:
     second = flow.add("second", shop.send_invoice, 22, depends_on="first")
     flow.seal()
     return {"member": member.id, "first": first.id, "second": second.id, "upkeep": batches.reconcile.enqueue().id}
+
+
+def enqueue_batch(sealed: bool) -> dict[str, str]:
+    """Store a batch with callbacks, some of whose members have ended; returns its id and theirs."""
+    batch = batches.create(
+        "import", on_complete=shop.note, on_complete_args=["complete"], on_success="tests.compat.move.shop.note",
+        on_success_args=["success"],
+    )  # fmt: skip
+    ids = {"batch": str(batch.id), "done": batch.add(shop.send_invoice, 40).id}
+    while OxpullWorker().run_once():
+        pass
+    ids["gone"] = batch.add(shop.send_invoice, 41).id
+    OxTask.objects.filter(pk=ids["gone"]).delete()
+    ids["unique"], ids["ready"] = batch.add(shop.charge, 42).id, batch.add(shop.send_invoice, 43).id
+    if sealed:
+        batch.seal()
+    return ids
+
+
+def enqueue_two_batches() -> dict[str, str]:
+    """Store two batches that share a unique task."""
+    first, second = batches.create("first"), batches.create("second")
+    ids = {"first": str(first.id), "second": str(second.id), "shared": first.add(shop.charge, 44).id}
+    # As `second.add` of the same call does, which fails on MariaDB before 11.1.
+    OxpullBatchMember.objects.create(batch_id=second.id, task_id=ids["shared"], created_at=timezone.now())
+    first.seal()
+    second.seal()
+    return ids
+
+
+def enqueue_running_batch() -> str:
+    """Store a batch with two members, one of which a worker takes and does not end; returns its id."""
+    batch = batches.create("busy")
+    batch.add(shop.send_invoice, 45)
+    batch.add(shop.send_invoice, 46)
+    batch.seal()
+    assert OxpullWorker().claim_one() is not None
+    return str(batch.id)
+
+
+def enqueue_workflow(sealed: bool) -> dict[str, str]:
+    """Store a workflow: one node has succeeded and is gone, one has failed, one waits for it, one may run."""
+    flow = workflows.create("report", on_complete=shop.note, on_complete_args=["complete"])
+    ids = {"pruned": flow.add("pruned", shop.send_invoice, 60).id, "failed": flow.add("failed", shop.fail, "no").id}
+    OxTask.objects.filter(pk=ids["failed"]).update(max_attempts=1)
+    while OxpullWorker().run_once():
+        pass
+    ids["after pruned"] = flow.add("after pruned", shop.send_invoice, 61, depends_on="pruned").id
+    ids["after failed"] = flow.add("after failed", shop.send_invoice, 62, depends_on=["failed", "pruned"]).id
+    ids["last"] = flow.add("last", shop.send_invoice, 63, depends_on=["after pruned"]).id
+    OxTask.objects.filter(pk=ids["pruned"]).delete()
+    if sealed:
+        flow.seal()
+    return {**ids, "workflow": str(flow.id)}
+
+
+def enqueue_running_workflow() -> str:
+    """Store a workflow of two nodes, the first of which a worker takes and does not end; returns its id."""
+    flow = workflows.create("busy")
+    flow.add("first", shop.send_invoice, 64)
+    flow.add("second", shop.send_invoice, 65, depends_on="first")
+    flow.seal()
+    assert OxpullWorker().claim_one() is not None
+    return str(flow.id)
+
+
+def store_schedules() -> None:
+    """Store schedules: by cron, by an interval with a tick behind it, and one that is switched off."""
+    create_schedule(name="hourly", task_key="invoice", trigger="cron", cron="0 * * * *", arguments={"order_id": 50})
+    often = create_schedule(
+        name="often", task_key="invoice", trigger="interval", every_seconds=600, arguments={"order_id": 51},
+        start_time=datetime.fromisoformat("2030-01-01T00:00:00+00:00"), starting_deadline_seconds=60,
+    )  # fmt: skip
+    OxScheduleTick.objects.create(
+        schedule_name=f"db:{often.pk}", scheduled_for=datetime.fromisoformat("2030-01-01T00:20:00+00:00"),
+        created_at=timezone.now(),
+    )  # fmt: skip
+    create_schedule(
+        name="off", task_key="invoice", trigger="cron", cron="5 * * * *", arguments={"order_id": 52}, enabled=False
+    )
+
+
+def tick_of_settings() -> str:
+    """Store the tick that the settings' schedule had yesterday; returns its instant."""
+    yesterday = (timezone.now() - timedelta(days=1)).replace(hour=3, minute=0, second=0, microsecond=0)
+    OxScheduleTick.objects.create(schedule_name="nightly", scheduled_for=yesterday, created_at=timezone.now())
+    return yesterday.isoformat()
 
 
 def enqueue_scheduled() -> str:

@@ -31,15 +31,24 @@ TASKS = {"default": {
         "SCHEDULES": {
             "oxpull-batch-reconcile": {"task": "oxpull.batches.reconcile", "cron": "* * * * *"},
             "oxpull-workflow-reconcile": {"task": "oxpull.workflows.reconcile", "cron": "* * * * *"},
+            "nightly": {"task": "tests.compat.move.shop.send_invoice", "cron": "0 3 * * *", "args": [31]},
         },
+        "SCHEDULABLE_TASKS": {"invoice": {"task": "tests.compat.move.shop.send_invoice"}},
     },
 }}
 """
+SEND_INVOICE = "tests.compat.move.shop.send_invoice"
 NEW_TASKS = {
     "default": {
         "BACKEND": "compat_sync.backend.OxpullBackend",
         "QUEUES": ["default", "mail"],
-        "OPTIONS": {"UNIQUE_TASKS": ["tests.compat.move.shop.charge"]},
+        "OPTIONS": {
+            "UNIQUE_TASKS": ["tests.compat.move.shop.charge"],
+            "SCHEDULES": {
+                "nightly": {"task": "tests.compat.move.shop.send_invoice", "cron": "0 3 * * *", "args": [31]}
+            },
+            "SCHEDULABLE_TASKS": {"invoice": {"task": "tests.compat.move.shop.send_invoice"}},
+        },
     }
 }
 # Referring tables first.
@@ -49,9 +58,11 @@ OLD_TABLES = (
     "oxpull_oxpulluniquelock",
     "oxpull_oxpullbatchmember",
     "oxpull_oxpullbatch",
+    "oxpull_oxpullworkflowscan",
     "oxpull_oxpullworkflowedge",
     "oxpull_oxpullworkflownode",
     "oxpull_oxpullworkflow",
+    "django_ox_oxschedule",
 )
 
 
@@ -119,6 +130,15 @@ class OldProject:
     def ticks(self) -> list[Any]:
         """Return the tasks that the old log of schedules names."""
         return [id_ for (id_,) in self._select("SELECT task_id FROM django_ox_oxscheduletick")]
+
+    def open_groups(self) -> list[str]:
+        """Return the names of the batches and workflows that are in the old tables."""
+        batches = self._select("SELECT name FROM oxpull_oxpullbatch WHERE status <> 'COMPLETE'")
+        return [name for (name,) in [*batches, *self._select("SELECT name FROM oxpull_oxpullworkflow")]]
+
+    def schedules(self) -> list[str]:
+        """Return the names of the old stored schedules."""
+        return [name for (name,) in self._select("SELECT name FROM django_ox_oxschedule ORDER BY name")]
 
     def lock_keys(self) -> list[str]:
         """Return the running locks of the tasks that are here now."""

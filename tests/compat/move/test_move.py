@@ -122,13 +122,23 @@ def test_a_task_that_an_old_worker_has_stays_with_it_and_keeps_its_lock(old: Old
     assert old.tasks() == {}
 
 
-def test_tasks_of_batches_workflows_and_the_old_app_itself_stay_and_are_named(old: OldProject) -> None:
+def test_tasks_of_the_old_app_itself_stay_and_are_named(old: OldProject) -> None:
     ids = old.run("enqueue_bound")
+    printed = oxpull_move()
+    assert "Moved 3 tasks, 0 with a unique key.\nMoved 1 batch.\nMoved 1 workflow.\n" in printed
+    assert "it is upkeep of the old apps" in printed
+    assert old.rows().keys() == {ids["upkeep"]}
+
+
+def test_tasks_of_a_batch_and_a_workflow_that_stay_are_named_too(
+    old: OldProject, set_callback: Callable[[str], None]
+) -> None:
+    ids = old.run("enqueue_bound")
+    set_callback("gone.tasks.note")
     printed = oxpull_move()
     assert "the batch 'import' of the oxpull app counts it" in printed
     assert "the workflow 'report' of the oxpull app counts it" in printed
     assert "Left 1 task: WAITING" in printed
-    assert "it is upkeep of the old apps" in printed
     assert all(id_ in printed for id_ in ids.values())
     assert old.rows().keys() == set(ids.values())
 

@@ -102,7 +102,9 @@ OXPULL_TABLES = (
     "oxpull_oxpulluniquelock",
     "oxpull_oxpullbatchmember",
     "oxpull_oxpullbatch",
+    "oxpull_oxpullworkflowedge",
     "oxpull_oxpullworkflownode",
+    "oxpull_oxpullworkflowscan",
     "oxpull_oxpullworkflow",
 )
 

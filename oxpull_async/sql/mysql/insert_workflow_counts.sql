@@ -1,0 +1,3 @@
+-- insert_workflow_counts: store the counts of a new workflow; matches none where another one holds its key.
+INSERT IGNORE INTO oxpull_workflow_counts (workflow_id, status, succeeded, failed, unattributed, cancelled, unique_key)
+VALUES (:id, 'OPEN', 0, 0, 0, false, :unique_key)

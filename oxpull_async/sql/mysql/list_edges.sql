@@ -1,0 +1,5 @@
+-- list_edges: the edges of a workflow: downstream task, upstream's name, and what its bad end does.
+SELECT e.downstream_id, up.name, e.on_failure
+  FROM oxpull_workflow_node AS up FORCE INDEX (oxpull_workflow_node_name)
+  STRAIGHT_JOIN oxpull_workflow_edge AS e FORCE INDEX (PRIMARY) ON e.upstream_id = up.task_id
+ WHERE up.workflow_id = :workflow_id

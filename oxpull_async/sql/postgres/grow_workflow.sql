@@ -1,0 +1,2 @@
+-- grow_workflow: count new nodes of a workflow whose row the caller has locked.
+UPDATE oxpull_workflow SET nodes = nodes + :count::int WHERE id = :id::text::uuid

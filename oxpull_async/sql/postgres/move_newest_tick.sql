@@ -1,0 +1,2 @@
+-- move_newest_tick: the newest tick in the log of django-ox under this name.
+SELECT to_json(MAX(t.scheduled_for)) #>> '{}' FROM django_ox_oxscheduletick t WHERE t.schedule_name = :name::text

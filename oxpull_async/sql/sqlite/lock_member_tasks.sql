@@ -1,3 +1,0 @@
--- lock_member_tasks: those of these rows that are of a batch, with their status. Locks nothing: there is one writer.
-SELECT t.id, t.status FROM oxpull_task AS t INDEXED BY sqlite_autoindex_oxpull_task_1
- WHERE t.id IN (SELECT value FROM json_each(:ids)) AND t.batch_id IS NOT NULL
