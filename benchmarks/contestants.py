@@ -48,10 +48,10 @@ class Contestant:
 _DJANGO = ("django>=6", "psycopg[binary,pool]>=3.2")
 _PSYCOPG = ("psycopg[binary,pool]>=3.2", "uvloop")
 _HUEY = ("huey", "redis", "psycopg[binary]")
-_HUEY_ONE = {"concurrency": 1, "poll": 0.1}
-_HUEY_CHANGED = {"naps": {"concurrency": 90}, "pick-up": {"poll": 0.05}}
-_OURS = {"concurrency": 100}
-_OURS_CHANGED = {"naps": {"concurrency": 5000}}
+_HUEY_ONE: dict[str, Any] = {"concurrency": 1, "poll": 0.1}
+_HUEY_CHANGED: dict[str, dict[str, Any]] = {"naps": {"concurrency": 90}, "pick-up": {"poll": 0.05}}
+_OURS: dict[str, Any] = {"concurrency": 100}
+_OURS_CHANGED: dict[str, dict[str, Any]] = {"naps": {"concurrency": 5000}}
 _OX = {"arguments": ["--concurrency=4"]}
 
 CONTESTANTS: tuple[Contestant, ...] = (
@@ -92,7 +92,7 @@ CONTESTANTS: tuple[Contestant, ...] = (
                {"concurrency": 100}, {"naps": {"concurrency": 5000}}),
     Contestant("huey (Redis)", "with_huey.py", "redis", _HUEY, _HUEY_ONE | {"concurrency": 4}, _HUEY_CHANGED),
     Contestant(OURS, "with_oxpull.py", "sqlite", settings=_OURS, changed=_OURS_CHANGED),
-    Contestant(f"{OURS}, synchronous=NORMAL", "with_oxpull.py", "sqlite", settings=_OURS, changed=_OURS_CHANGED,
+    Contestant(f"{OURS} NORMAL", "with_oxpull.py", "sqlite", settings=_OURS, changed=_OURS_CHANGED,
                options="?synchronous=normal"),
     Contestant("huey", "with_huey.py", "sqlite", _HUEY, _HUEY_ONE, _HUEY_CHANGED),
     Contestant(OURS, "with_oxpull.py", "mysql", settings=_OURS, changed=_OURS_CHANGED),

@@ -63,10 +63,12 @@ async def measure(url: str, scale: Scale, workloads: Iterable[Workload]) -> Asyn
 
 
 async def require_empty(ox: Oxpull) -> None:
+    where = ox.database.label
     async with ox.transaction() as tx:
-        [[count]] = await tx.fetch("SELECT count(*) FROM oxpull_task")
-    if count:
-        raise UsageError(f"{ox.database.label} holds {count} task(s): benchmarks need a database of their own")
+        for kind in ("task", "batch", "workflow", "schedule"):
+            [[count]] = await tx.fetch(f"SELECT count(*) FROM oxpull_{kind}")
+            if count:
+                raise UsageError(f"{where} holds {count} {kind}(s): benchmarks need a database of their own")
 
 
 async def circumstances(url: str, scale: Scale) -> dict[str, Any]:
@@ -79,6 +81,7 @@ async def circumstances(url: str, scale: Scale) -> dict[str, Any]:
     return {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "database": database,
+        "dialect": dialect,
         "server": str(server),
         "settings": {str(row[0]): str(row[1]) for row in rows},
         "processor": fact("/proc/cpuinfo", "model name"),

@@ -23,7 +23,7 @@ class Peers:
 
 
 def run_beside_peers(url: str, scale: Any, only: str, peers: Peers) -> dict[str, Any]:
-    """Measure, write what was asked for into files, and return the whole document with its tables."""
+    """Measure, write the files that were asked for, and return the document with its tables."""
     contestants, compare = _module("contestants"), _module("compare")
     store = {"postgresql": "postgres", "postgres": "postgres", "mysql": "mysql"}.get(url.partition(":")[0], "sqlite")
     there = contestants.beside(store)
@@ -43,10 +43,9 @@ def run_beside_peers(url: str, scale: Any, only: str, peers: Peers) -> dict[str,
 
 def show_comparison(document: dict[str, Any]) -> None:
     """Print a table for each workload, and who did not run and why."""
-    click.echo(
-        f"{document['server']}, Python {document['python']}, {document['cpus']} x {document['processor']}, "
-        f"{document['memory']}; medians of {document['scale']['repeats']} interleaved rounds"
-    )
+    server, machine = "{dialect} {server}", "{cpus} x {processor}, {memory}"
+    line = f"{server}, Python {{python}}, {machine}; medians of {{scale[repeats]}} interleaved rounds"
+    click.echo(line.format_map(document))
     titles = _module("report").TITLES
     for title, rows in document["tables"]:
         click.echo(f"\n{title}")
@@ -63,7 +62,7 @@ def _written(url: str, scale: Any, comparison: Any, peers: Peers) -> dict[str, A
     if peers.samples is not None:
         peers.samples.write_text(json_text(document) + "\n", encoding="utf-8")
     if peers.svg is not None:
-        title = f"oxpull-async beside its peers, {document['server']}, {document['at'][:10]}"
+        title = f"oxpull-async beside its peers: {document['dialect']} {document['server']}, {document['at'][:10]}"
         peers.svg.write_text(_module("plot").plot(comparison, title), encoding="utf-8")
     return document | {"tables": list(report.tables(comparison))}
 
