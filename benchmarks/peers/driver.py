@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 SLOTS, SLOT, MARKS = 8, 3, 24
 PATIENCE = 300.0
-NAP = 0.1
+NAP, TENTHS = 0.1, 10
 
 
 class Tally:
@@ -175,6 +175,21 @@ async def naps(contestant: Contestant, request: dict[str, Any]) -> float:
     return count / ((contestant.tally.last - contestant.tally.first) / 1e9 + NAP)
 
 
+async def flow(contestant: Contestant, request: dict[str, Any]) -> float:
+    """Let tasks flow through one worker in ten parts; give the last part's rate as a share of the first one's."""
+    each, rates = request["flowing"] // TENTHS, []
+    with workers(contestant, request, 1):
+        await contestant.enqueue_bulk(range(request["pick_ups"]))
+        await until(lambda: contestant.tally.count >= request["pick_ups"])
+        for part in range(1, TENTHS + 1):
+            wanted = request["pick_ups"] + part * each
+            await contestant.enqueue_bulk(range(each))
+            start, before = time.monotonic_ns(), contestant.tally.count
+            await until(lambda wanted=wanted: contestant.tally.count >= wanted)
+            rates.append((wanted - before) / (contestant.tally.last - start))
+    return rates[-1] / rates[0]
+
+
 async def latency(contestant: Contestant, request: dict[str, Any]) -> list[float]:
     """Give the milliseconds from each call of enqueue to the body, at random moments on an idle queue."""
     waits = []
@@ -229,6 +244,7 @@ ACTIONS = {
     "drain, 2 processes": drain,
     "pick-up": latency,
     "naps": naps,
+    "flow beside a held snapshot": flow,
 }
 
 
