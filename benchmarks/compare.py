@@ -4,15 +4,15 @@ import asyncio
 import json
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-from benchmarks.contestants import OURS, PROGRAMS, RAW, WORKLOADS, Contestant
+from benchmarks.contestants import OURS, PROGRAMS, RAW, SNAPSHOT, WORKLOADS, Contestant
 from benchmarks.environments import NotInstalled, environment, python_of
-from benchmarks.places import NoPlace, Places
+from benchmarks.places import NoPlace, Places, held_snapshot
 from benchmarks.workload import Scale
 
 PATIENCE = 900.0
@@ -117,7 +117,11 @@ class Runner:
     async def _sample(self, one: _Ready, workload: str, number: int) -> None:
         name = one.contestant.name
         samples = self._samples.setdefault((name, workload), [None] * self._scale.repeats)
-        answer = await _ask(one, self._request(one, workload))
+        if workload == SNAPSHOT and one.contestant.store != "postgres":
+            self._found.not_run[f"{name}: {workload}"] = "it is measured on PostgreSQL"
+            return
+        async with held_snapshot(one.url) if workload == SNAPSHOT else nullcontext():
+            answer = await _ask(one, self._request(one, workload))
         if "value" in answer:
             samples[number] = answer["value"]
             self._found.packages[name] = answer["packages"]
@@ -139,7 +143,8 @@ class Runner:
             "single": scale.single,
             "callers": scale.callers,
             "bulk": scale.bulk,
-            "drained": scale.drained,
+            "drained": int(scale.drained * one.contestant.share),
+            "flowing": int(scale.flowing * one.contestant.share),
             "naps": scale.naps,
             "pick_ups": scale.pick_ups,
         }

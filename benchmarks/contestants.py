@@ -21,8 +21,13 @@ WORKLOADS: dict[str, str] = {
     "drain, 2 processes": "tasks/s",
     "naps": "tasks/s",
     "pick-up": "ms",
+    "flow beside a held snapshot": "of the first tenth",
 }
-"""What is measured of all of them, with its unit; `bulk` is one call, `naps` are bodies that sleep for 100 ms."""
+"""What is measured of all of them, with its unit.
+
+`bulk` is one call, `naps` are bodies that sleep for 100 ms, the flow's figure is the last tenth's rate.
+"""
+SNAPSHOT = "flow beside a held snapshot"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,8 @@ class Contestant:
     changed: dict[str, dict[str, Any]] = field(default_factory=dict)
     options: str = ""
     """What is added to its database's URL."""
+    share: float = 1.0
+    """How much of a backlog it gets, where it needs minutes for the whole."""
 
     def settings_for(self, workload: str) -> dict[str, Any]:
         return self.settings | self.changed.get(workload, {})
@@ -48,10 +55,10 @@ class Contestant:
 _DJANGO = ("django>=6", "psycopg[binary,pool]>=3.2")
 _PSYCOPG = ("psycopg[binary,pool]>=3.2", "uvloop")
 _HUEY = ("huey", "redis", "psycopg[binary]")
-_HUEY_ONE = {"concurrency": 1, "poll": 0.1}
-_HUEY_CHANGED = {"naps": {"concurrency": 90}, "pick-up": {"poll": 0.05}}
-_OURS = {"concurrency": 100}
-_OURS_CHANGED = {"naps": {"concurrency": 5000}}
+_HUEY_ONE: dict[str, Any] = {"concurrency": 1, "poll": 0.1}
+_HUEY_CHANGED: dict[str, dict[str, Any]] = {"naps": {"concurrency": 90}, "pick-up": {"poll": 0.05}}
+_OURS: dict[str, Any] = {"concurrency": 100}
+_OURS_CHANGED: dict[str, dict[str, Any]] = {"naps": {"concurrency": 5000}}
 _OX = {"arguments": ["--concurrency=4"]}
 
 CONTESTANTS: tuple[Contestant, ...] = (
@@ -66,7 +73,7 @@ CONTESTANTS: tuple[Contestant, ...] = (
     ),
     Contestant(
         "procrastinate", "with_procrastinate.py", "postgres", ("procrastinate", *_PSYCOPG),
-        {"pool": 20, "concurrency": 20}, {"naps": {"concurrency": 5000}},
+        {"pool": 20, "concurrency": 20}, {"naps": {"concurrency": 5000}}, share=0.25,
     ),
     Contestant(
         "chancy", "with_chancy.py", "postgres", ("chancy", *_PSYCOPG), {"pool": 10, "concurrency": 1000, "poll": 5},
@@ -82,17 +89,18 @@ CONTESTANTS: tuple[Contestant, ...] = (
             "naps": {"arguments": ["--concurrency=90"]},
             "pick-up": {"arguments": ["--concurrency=1", "--interval=0.05"]},
         },
+        share=0.25,
     ),
     Contestant(
         "django-tasks-db", "with_django_tasks_db.py", "postgres", ("django-tasks-db", *_DJANGO), {"arguments": []},
-        {"pick-up": {"arguments": ["--interval=0.05"]}},
+        {"pick-up": {"arguments": ["--interval=0.05"]}}, share=0.1,
     ),
-    Contestant("huey", "with_huey.py", "postgres", _HUEY, _HUEY_ONE, _HUEY_CHANGED),
+    Contestant("huey", "with_huey.py", "postgres", _HUEY, _HUEY_ONE, _HUEY_CHANGED, share=0.5),
     Contestant("SAQ (Redis)", "with_saq.py", "redis", ("saq[redis,hiredis]", "typing_extensions", "uvloop"),
                {"concurrency": 100}, {"naps": {"concurrency": 5000}}),
     Contestant("huey (Redis)", "with_huey.py", "redis", _HUEY, _HUEY_ONE | {"concurrency": 4}, _HUEY_CHANGED),
     Contestant(OURS, "with_oxpull.py", "sqlite", settings=_OURS, changed=_OURS_CHANGED),
-    Contestant(f"{OURS}, synchronous=NORMAL", "with_oxpull.py", "sqlite", settings=_OURS, changed=_OURS_CHANGED,
+    Contestant(f"{OURS} NORMAL", "with_oxpull.py", "sqlite", settings=_OURS, changed=_OURS_CHANGED,
                options="?synchronous=normal"),
     Contestant("huey", "with_huey.py", "sqlite", _HUEY, _HUEY_ONE, _HUEY_CHANGED),
     Contestant(OURS, "with_oxpull.py", "mysql", settings=_OURS, changed=_OURS_CHANGED),

@@ -11,18 +11,32 @@ from oxpull_async.domain.record import instant
 
 QUEUE = "default"
 SPAN = "SELECT min(started_at), max(finished_at) FROM oxpull_task WHERE status = 'SUCCESSFUL'"
+NEWEST = (
+    "SELECT min(started_at), max(finished_at) FROM (SELECT started_at, finished_at FROM oxpull_task "
+    "WHERE status = 'SUCCESSFUL' AND started_at IS NOT NULL ORDER BY id DESC LIMIT {count}) AS newest"
+)
 
 
 async def drain(bench: Bench, processes: int, concurrency: int) -> float:
-    count = bench.scale.drained
+    await bench.ox.pause(QUEUE)
+    async with workers(bench, processes, concurrency):
+        return await drained(bench, bench.scale.drained, done=0)
+
+
+async def drained(bench: Bench, count: int, *, done: int) -> float:
+    """Enqueue so many tasks, let the workers have all that there are, and give their rate; `done` have ended before."""
     await bench.ox.pause(QUEUE)
     await bench.ox.enqueue_many([bench.task.call(number) for number in range(count)])
-    async with workers(bench, processes, concurrency):
-        await bench.ox.resume(QUEUE)
-        await until_done(bench, count)
+    await bench.ox.resume(QUEUE)
+    await until_done(bench, done + count)
+    return count / await span(bench, count)
+
+
+async def span(bench: Bench, count: int | None = None) -> float:
+    """Give the seconds from the first start to the last end, of the newest `count` tasks or of all that succeeded."""
     async with bench.ox.transaction() as tx:
-        [[first, last]] = await tx.fetch(SPAN)
-    return count / (instant(last) - instant(first)).total_seconds()
+        [[first, last]] = await tx.fetch(SPAN if count is None else NEWEST.format(count=count))
+    return (instant(last) - instant(first)).total_seconds()
 
 
 WORKLOADS = (

@@ -53,7 +53,8 @@ async def _until(condition: Callable[[], Awaitable[bool]], pause: float) -> None
 
 
 async def _start(environment: dict[str, str], concurrency: int) -> Process:
-    arguments = ("-m", "oxpull_async", "worker", "benchmarks.app:ox", f"--concurrency={concurrency}")
+    options = (f"--concurrency={concurrency}", "--drain-timeout=0")
+    arguments = ("-m", "oxpull_async", "worker", "benchmarks.app:ox", *options)
     return await asyncio.create_subprocess_exec(
         sys.executable, *arguments, env=environment, stdout=DEVNULL, stderr=DEVNULL
     )

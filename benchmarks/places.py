@@ -57,6 +57,18 @@ class Places:
 
 
 @asynccontextmanager
+async def held_snapshot(url: str) -> AsyncIterator[None]:
+    """Keep a transaction open that has read, and does nothing more."""
+    connection = await asyncpg.connect(url)
+    try:
+        async with connection.transaction(isolation="repeatable_read"):
+            await connection.fetch("SELECT count(*) FROM pg_class")
+            yield
+    finally:
+        await connection.close()
+
+
+@asynccontextmanager
 async def _postgres(url: str, number: str) -> AsyncIterator[str]:
     name = f"oxpull_bench_{number}"
     connection = await asyncpg.connect(url)

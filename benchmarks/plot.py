@@ -49,7 +49,7 @@ def _panel(workload: str, rows: Sequence[Row], width: int) -> str:
     better = "lower is better" if rows[0].unit == "ms" else "higher is better"
     title = (
         f"<text y='14' {FONT} font-size='14' font-weight='600' fill='#222'>{escape(workload)}"
-        f"<tspan font-weight='400' font-size='11' fill='#888'>  {rows[0].unit}, {better}</tspan></text>"
+        f"<tspan font-weight='400' font-size='11' fill='#888' dx='8'>{rows[0].unit}, {better}</tspan></text>"
     )
     return title + "".join(_bar(row, TITLE + LINE * place, scale) for place, row in enumerate(rows))
 

@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from oxpull_async import Oxpull, Task
+from tests.fixtures import raw
 
-PATH = "benchmarks.app.nothing"
+APP = "benchmarks.app"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +22,14 @@ class Scale:
     other_rows: int = 100_000
     claims: int = 20
     naps: int = 5_000
+    flowing: int = 200_000
+    locked: int = 20_000
+    idle_seconds: float = 60.0
 
     @classmethod
     def quick(cls) -> "Scale":
         """Give a tenth of it, for a first look."""
-        return cls(3, 300, 50, 2_000, 4_000, 30, 10_000, 10, 1_000)
+        return cls(3, 300, 50, 2_000, 4_000, 30, 10_000, 10, 1_000, 20_000, 2_000, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +43,16 @@ class Bench:
     @property
     def task(self) -> Task[..., object]:
         """Name the task that does nothing."""
-        return self.ox.remote(PATH)
+        return self.named("nothing")
+
+    def named(self, name: str) -> Task[..., object]:
+        """Name a task of `benchmarks.app`."""
+        return self.ox.remote(f"{APP}.{name}")
 
     async def empty(self) -> None:
-        """Remove every task and queue of the benchmark."""
-        async with self.ox.transaction() as tx:
-            for table in ("oxpull_task", "oxpull_queue"):
-                await tx.execute(f"DELETE FROM {table}")
+        """Remove everything that the benchmark has stored."""
+        async with self.ox.database.connection() as conn:
+            await raw.empty(conn)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ class DjangoContestant(Contestant):
             "CONN_MAX_AGE": None,
         }  # fmt: skip
         project.configure(
-            DATABASES={"default": database}, INSTALLED_APPS=[self.app], USE_TZ=True, SECRET_KEY="benchmark",
+            DATABASES={"default": database}, INSTALLED_APPS=[self.app], USE_TZ=True,
             TASKS={"default": {"BACKEND": self.backend}}, LOGGING_CONFIG=None,
         )  # fmt: skip
         django.setup()

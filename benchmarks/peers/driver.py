@@ -17,11 +17,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 SLOTS, SLOT, MARKS = 8, 3, 24
 PATIENCE = 300.0
-NAP = 0.1
+NAP, TENTHS = 0.1, 10
 
 
 class Tally:
@@ -68,7 +68,7 @@ class Contestant:
     """A task queue under measurement; a subclass says how its calls are made. `lacks` says what it cannot do."""
 
     packages: tuple[str, ...] = ()
-    lacks: dict[str, str] = {}
+    lacks: ClassVar[dict[str, str]] = {}
 
     def __init__(self, url: str, settings: dict[str, Any]) -> None:
         self.url = url
@@ -106,6 +106,7 @@ class Contestant:
 
 
 async def sequential(contestant: Contestant, request: dict[str, Any]) -> float:
+    await contestant.enqueue(0)
     start = time.perf_counter()
     for number in range(request["single"]):
         await contestant.enqueue(number)
@@ -120,18 +121,21 @@ async def concurrent(contestant: Contestant, request: dict[str, Any]) -> float:
         for number in range(each):
             await contestant.enqueue(first + number)
 
+    await asyncio.gather(*[contestant.enqueue(0) for _ in range(request["callers"])])
     start = time.perf_counter()
     await asyncio.gather(*[caller(number * each) for number in range(request["callers"])])
     return request["callers"] * each / (time.perf_counter() - start)
 
 
 async def bulk(contestant: Contestant, request: dict[str, Any]) -> float:
+    await contestant.enqueue(0)
     start = time.perf_counter()
     await contestant.enqueue_bulk(range(request["bulk"]))
     return request["bulk"] / (time.perf_counter() - start)
 
 
 async def unique_fresh(contestant: Contestant, request: dict[str, Any]) -> float:
+    await contestant.enqueue(0)
     start = time.perf_counter()
     for number in range(request["single"]):
         await contestant.enqueue_unique(number, f"key {number}")
@@ -171,6 +175,21 @@ async def naps(contestant: Contestant, request: dict[str, Any]) -> float:
     return count / ((contestant.tally.last - contestant.tally.first) / 1e9 + NAP)
 
 
+async def flow(contestant: Contestant, request: dict[str, Any]) -> float:
+    """Let tasks flow through one worker in ten parts; give the last part's rate as a share of the first one's."""
+    each, rates = request["flowing"] // TENTHS, []
+    with workers(contestant, request, 1):
+        await contestant.enqueue_bulk(range(request["pick_ups"]))
+        await until(lambda: contestant.tally.count >= request["pick_ups"])
+        for part in range(1, TENTHS + 1):
+            wanted = request["pick_ups"] + part * each
+            await contestant.enqueue_bulk(range(each))
+            start, before = time.monotonic_ns(), contestant.tally.count
+            await until(lambda wanted=wanted: contestant.tally.count >= wanted)
+            rates.append((wanted - before) / (contestant.tally.last - start))
+    return rates[-1] / rates[0]
+
+
 async def latency(contestant: Contestant, request: dict[str, Any]) -> list[float]:
     """Give the milliseconds from each call of enqueue to the body, at random moments on an idle queue."""
     waits = []
@@ -186,7 +205,7 @@ async def latency(contestant: Contestant, request: dict[str, Any]) -> list[float
 
 async def until(condition: Any) -> None:
     async with asyncio.timeout(PATIENCE):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - it is other processes that make it true
             await asyncio.sleep(0.001)
 
 
@@ -225,6 +244,7 @@ ACTIONS = {
     "drain, 2 processes": drain,
     "pick-up": latency,
     "naps": naps,
+    "flow beside a held snapshot": flow,
 }
 
 
@@ -259,6 +279,6 @@ def main(kind: type[Contestant]) -> None:
     contestant.tally = Tally.made(path, max(request[name] for name in ("drained", "naps", "single", "bulk")) * 5 + 10)
     try:
         answer = asyncio.run(measured(contestant, request))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever a contestant raises is its result
         answer = {"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
     print(json.dumps(answer))

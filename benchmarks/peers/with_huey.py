@@ -1,7 +1,7 @@
 """huey, on SQLite, Redis or PostgreSQL at its own settings; its bodies are plain functions in threads."""
 
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 import huey
 from driver import NAP, Contestant, main
@@ -10,7 +10,7 @@ from huey.consumer import Consumer
 
 class Huey(Contestant):
     packages = ("huey", "redis", "psycopg")
-    lacks = {
+    lacks: ClassVar[dict[str, str]] = {
         "enqueue, 50 callers": "it has no asynchronous enqueue",
         "unique, fresh keys": "it has no unique tasks",
         "unique, duplicates": "it has no unique tasks",

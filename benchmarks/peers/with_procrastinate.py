@@ -1,6 +1,7 @@
 """procrastinate, on psycopg's asynchronous pool."""
 
 import asyncio
+from contextlib import suppress
 
 import procrastinate
 from driver import NAP, Contestant, main
@@ -30,7 +31,7 @@ class Procrastinate(Contestant):
         async with self._app().open_async() as app:
             if not await app.check_connection_async():
                 await app.schema_manager.apply_schema_async()
-            await app.connector.execute_query_async("TRUNCATE procrastinate_jobs, procrastinate_events")
+            await app.connector.execute_query_async("TRUNCATE procrastinate_jobs CASCADE")
 
     async def open(self) -> None:
         self.app = self._app()
@@ -49,10 +50,8 @@ class Procrastinate(Contestant):
         await self.nothing.batch_defer_async(*[{"number": number} for number in numbers])
 
     async def enqueue_unique(self, number: int, key: str) -> None:
-        try:
+        with suppress(AlreadyEnqueued):
             await self.nothing.configure(queueing_lock=key).defer_async(number=number)
-        except AlreadyEnqueued:
-            pass
 
     async def unfinished(self) -> int:
         query = "SELECT count(*) AS n FROM procrastinate_jobs WHERE status IN ('todo', 'doing')"

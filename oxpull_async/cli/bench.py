@@ -4,14 +4,31 @@ import asyncio
 import importlib
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import click
 from rich.console import Console
 
+from oxpull_async.cli.bench_peers import Peers, run_beside_peers, show_comparison
 from oxpull_async.cli.output import Column, print_json, print_table
+
+
+class Asked(TypedDict):
+    """The options of the command line."""
+
+    url: str | None
+    quick: bool
+    only: str
+    as_json: bool
+    rounds: int | None
+    peers: bool
+    names: tuple[str, ...]
+    redis: str | None
+    svg: Path | None
+    samples: Path | None
 
 
 @click.command("bench", short_help="Measure throughput and latency.")
@@ -19,14 +36,29 @@ from oxpull_async.cli.output import Column, print_json, print_table
 @click.option("--quick", is_flag=True, help="About a tenth of the work, for a first look.")
 @click.option("--only", metavar="TEXT", default="", help="Only the workloads that have this in their names.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document with every sample.")
-def bench_command(*, url: str | None, quick: bool, only: str, as_json: bool) -> None:
+@click.option("--rounds", type=click.IntRange(1), metavar="N", help="How often each sample is taken, by default 5.")
+@click.option(
+    "--peers", is_flag=True, help="Measure other task queues and raw SQL beside it, in databases of their own."
+)
+@click.option("--with", "names", multiple=True, metavar="NAME", help="With --peers: only this one; may be repeated.")
+@click.option("--redis", metavar="URL", help="With --peers: an empty Redis database for those that use one.")
+@click.option("--svg", type=click.Path(path_type=Path), help="With --peers: write a plot to this file.")
+@click.option("--samples", type=click.Path(path_type=Path), help="With --peers: write every sample to this JSON file.")
+def bench_command(**asked: Unpack[Asked]) -> None:
     """Measure how fast tasks are stored, claimed and run on a database.
 
-    The database must hold no tasks; what the benchmark stores there, it removes. Compare figures of one run only.
+    The database must hold no tasks; what the benchmark stores there, it removes. Compare figures of one run only. With
+    --peers each queue is installed into an environment in the user's cache, and gets a database that is made for it.
     """
+    url, only, as_json = asked["url"], asked["only"], asked["as_json"]
     workloads, measure = _benchmarks("benchmarks"), _benchmarks("benchmarks.measure")
     scales: Any = _benchmarks("benchmarks.workload").Scale
-    scale = scales.quick() if quick else scales()
+    scale = scales.quick() if asked["quick"] else scales()
+    if asked["rounds"]:
+        scale = replace(scale, repeats=asked["rounds"])
+    if asked["peers"]:
+        _beside_peers(asked, scale)
+        return
     chosen = [workload for workload in workloads.WORKLOADS if only in workload.name]
     if not chosen:
         names = "; ".join(workload.name for workload in workloads.WORKLOADS)
@@ -35,6 +67,17 @@ def bench_command(*, url: str | None, quick: bool, only: str, as_json: bool) -> 
         where = url or f"sqlite:///{Path(folder) / 'bench.db'}"
         results = asyncio.run(_run(measure, where, scale, chosen))
         _show(asyncio.run(measure.circumstances(where, scale)), results, as_json=as_json)
+
+
+def _beside_peers(asked: Asked, scale: Any) -> None:
+    peers = Peers(redis=asked["redis"], names=asked["names"], svg=asked["svg"], samples=asked["samples"])
+    with tempfile.TemporaryDirectory() as folder:
+        where = asked["url"] or f"sqlite:///{Path(folder) / 'bench.db'}"
+        document = run_beside_peers(where, scale, asked["only"], peers)
+    if asked["as_json"]:
+        print_json({name: part for name, part in document.items() if name != "tables"})
+    else:
+        show_comparison(document)
 
 
 async def _run(measure: ModuleType, url: str, scale: Any, workloads: list[Any]) -> list[Any]:

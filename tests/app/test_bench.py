@@ -2,12 +2,19 @@
 
 import asyncio
 import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import CliRunner
 
 from benchmarks import WORKLOADS
+from benchmarks.compare import Comparison, Row, compare
+from benchmarks.contestants import OURS, RAW, Contestant
 from benchmarks.measure import measure
+from benchmarks.places import REDIS
+from benchmarks.plot import plot
+from benchmarks.report import tables
 from benchmarks.workload import Scale
 from oxpull_async.cli.bench import bench_command
 from oxpull_async.errors import UsageError
@@ -15,12 +22,12 @@ from tests.app.kit import add, open_oxpull
 from tests.fixtures.servers import MakeDatabase
 
 TINY = Scale(
-    repeats=1, single=20, callers=5, bulk=50, drained=50, pick_ups=3, other_rows=200, claims=2
+    repeats=1, single=20, callers=5, bulk=50, drained=50, pick_ups=3, other_rows=200, claims=2, naps=20, flowing=100,
+    locked=20, idle_seconds=0.2,
 )  # fmt: skip
 
-WITHOUT_PROCESSES = {
-    one.name for one in WORKLOADS if not one.name.startswith(("drain, 1 process,", "drain, 2", "pick"))
-}
+WITH_PROCESSES = ("drain", "pick", "coroutines", "last tenth", "member")
+WITHOUT_PROCESSES = {one.name for one in WORKLOADS if not one.name.startswith(WITH_PROCESSES)}
 
 
 @pytest.mark.parametrize("kind", ["postgres", "mysql", "sqlite"])
@@ -68,3 +75,50 @@ def test_the_command_prints_every_sample_for_machines() -> None:
 )
 def test_the_command_speaks_to_people(arguments: tuple[str, ...], says: str) -> None:
     assert says in invoke(*arguments)[1]
+
+
+def test_peers_are_measured_beside_us_and_what_cannot_run_says_why(tmp_path: Path) -> None:
+    comparison = Comparison(not_run={"huey": "no such package"})
+    measured: dict[str, list[float | None]] = {
+        OURS: [10.0, 30.0, 20.0], RAW: [20.0, 40.0, 40.0], "slow": [5.0, None, 4.0],
+    }  # fmt: skip
+    for name, samples in measured.items():
+        comparison.rows.append(Row("enqueue", "tasks/s", name, samples, {}))
+    [(title, rows)] = tables(comparison)
+    assert title == "enqueue (tasks/s)"
+    assert [row[0] for row in rows] == [RAW, OURS, "slow"]
+    assert rows[1] == (OURS, "20.0", "10.0", "30.0", "0.50", "")
+    assert rows[2][-1] == "x 3.50", "the median of 10 / 5 and 20 / 4: only rounds that both have count"
+    drawn = ET.fromstring(plot(comparison, "a & b"))  # noqa: S314 - it is our own
+    assert {"slow", "20.0", "a & b"} <= {"".join(text.itertext()) for text in drawn.iter() if text.text}
+
+
+def test_a_comparison_runs_each_contestant_in_a_process_of_its_own(tmp_path: Path) -> None:
+    samples, svg = tmp_path / "samples.json", tmp_path / "plot.svg"
+    options = ("--quick", "--rounds", "1", "--only", "unique, fresh", "--with", OURS)
+    code, output = invoke("--peers", *options, "--samples", str(samples), "--svg", str(svg))
+    document = json.loads(samples.read_text(encoding="utf-8"))
+    assert code == 0
+    assert "unique, fresh keys (tasks/s)" in output
+    assert [len(row["samples"]) for row in document["results"]] == [1]
+    assert document["contestants"][OURS].keys() >= {"aiosqlite"}
+    assert {"processor", "settings", "not_run"} <= document.keys()
+    assert svg.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_a_contestant_that_nobody_knows_is_named_with_those_that_there_are() -> None:
+    code, output = invoke("--peers", "--with", "celery")
+    assert code != 0
+    assert "nobody of the name celery runs on this database: there are oxpull-async" in output
+
+
+def test_a_contestant_that_cannot_be_installed_is_reported_and_not_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OXPULL_BENCH_CACHE", str(tmp_path))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    missing = Contestant("missing", "with_huey.py", "sqlite", ("oxpull-bench-no-such-package",))
+    scale = Scale(repeats=1, single=1)
+    comparison = asyncio.run(compare("sqlite:///none", REDIS, scale, ([missing], ["bulk"]), lambda _: None))
+    assert comparison.rows == []
+    assert "no-such-package" in comparison.not_run["missing"]
