@@ -1,4 +1,4 @@
-"""What rate limits let start: declarations put together, room in windows, and who is admitted.
+"""What rate limits let start: declarations put together, room in windows, who is admitted.
 
 Pure: instants are the database's, and nothing is read or written here.
 """
@@ -211,6 +211,6 @@ def permits_of(row: Contender, limits: Mapping[str, Limit], rooms: Mapping[Windo
 
 
 def over_at(admitted: Admitted, rooms: Mapping[WindowKey, Room]) -> datetime | None:
-    """Return when the first of the fixed windows is over in which something starts; None without any."""
+    """Return when the first fixed window is over in which something starts; None without any."""
     ends = (rooms[window].until for window in admitted.taken())
     return min((end for end in ends if end is not None), default=None)
