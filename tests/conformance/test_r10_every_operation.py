@@ -19,7 +19,7 @@ import pytest
 from compat_sync.shim import CoreSuspended
 from oxpull_async import store
 from oxpull_async.db.contract import Connection, Dialect, Scalar
-from oxpull_async.domain.outcome import Released, Succeeded
+from oxpull_async.domain.outcome import Failed, Released, Settlement, SlowDown, Succeeded
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.schedule import DueTicks
 from oxpull_async.domain.unique import Unique
@@ -39,6 +39,8 @@ from oxpull_async.store import (
     operate,
     overview,
     queues,
+    rate_limits,
+    rate_windows,
     results,
     schedules,
     schema,
@@ -51,7 +53,7 @@ from tests.conformance.conftest import Atlas
 from tests.conformance.restless import Restless
 from tests.conformance.wrapper import Wrapper
 from tests.fixtures import batches as made
-from tests.fixtures import make, raw
+from tests.fixtures import limits, make, raw
 from tests.fixtures import schedules as planned
 
 PAIRS = [
@@ -106,6 +108,7 @@ async def tour(conn: Connection, uuid_type: str) -> None:
     await what_a_reaper_does(conn)
     await what_unique_tasks_do(conn)
     await what_running_locks_do(conn)
+    await what_rate_limits_do(conn)
     await what_batches_do(conn)
     await what_schedules_do(conn)
     await what_is_swept_up(conn)
@@ -183,6 +186,18 @@ async def what_running_locks_do(conn: Connection) -> None:
     await operate.discard(conn, [waiting.id])
     await locks.hand_over_idle(conn, 10)
     await explain.explain_task(conn, make.ALIAS, claimed.id)
+
+
+async def what_rate_limits_do(conn: Connection) -> None:
+    worker = await limits.worker(conn, limits.rule(1), limits.rule(2, name="sliding", sliding=True))
+    await make.ready(conn, queue_name="sorted")
+    await rate_limits.sort_limited(conn, make.ALIAS, 10)
+    await make.ready(conn, limit_keys="", queue_name="limited")
+    [claimed] = await limits.take(conn, worker, queues=("limited",))
+    await claim.claim_ages(conn, [claimed.id])
+    slow = Failed("{}", None, SlowDown(limits.NAME, 1.0))
+    await settle.settle(conn, [Settlement.of(claimed, slow, claimed.permits)])
+    await rate_windows.prune_windows(conn, 10)
 
 
 async def what_batches_do(conn: Connection) -> None:
