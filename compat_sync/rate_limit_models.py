@@ -1,4 +1,4 @@
-"""Rate limits as the ORM reads them, with what has started under them; `models` names them for Django."""
+"""Rate limits and what started under them, as the ORM reads them; `models` names them."""
 
 from datetime import datetime
 from uuid import UUID

@@ -52,7 +52,7 @@ def backend_messages(alias: str, params: Mapping[str, Any]) -> _Messages:
 
 
 def check_installation(app_configs: Sequence[AppConfig] | None = None, **_kwargs: Any) -> _Messages:  # noqa: ARG001
-    """Return what is wrong between aliases, and with time zones, routers and the database's entry.
+    """Return what is wrong between aliases, with time zones, routers and the database's entry.
 
     No database is asked.
     """

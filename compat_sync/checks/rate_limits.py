@@ -1,4 +1,4 @@
-"""Compare the rate limits of all entries of TASKS: they are one fleet's, whatever alias declares them."""
+"""Compare the rate limits of all entries of TASKS, which are one fleet's."""
 
 import unicodedata
 from collections.abc import Iterator, Mapping

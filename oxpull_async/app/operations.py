@@ -13,7 +13,7 @@ from oxpull_async.domain.errors import TaskResultDoesNotExist, UsageError
 from oxpull_async.domain.explanation import Explanation
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.task import checked_queue
-from oxpull_async.store import batch_care, clean, health, operate, queues, ticks, workflow_care
+from oxpull_async.store import batch_care, clean, health, operate, queues, rate_windows, ticks, workflow_care
 from oxpull_async.store.explain import explain_task
 from oxpull_async.store.queues import QueueStats
 
@@ -146,12 +146,14 @@ class Operations(ScheduleOperations):
                 return removed
 
     async def _clean(self, batch_size: int, *, dry_run: bool) -> None:
-        """Remove stale unique keys and idle running locks in steps of `batch_size`."""
+        """Remove stale unique keys, idle running locks and rate windows long over in steps of `batch_size`."""
         key: str | None = ""
         while key is not None:
             step = await self.operate(lambda c, key=key: clean.clean_keys(c, key, batch_size, dry_run=dry_run))  # type: ignore[misc]
             key = step.after
         while not dry_run and await self.operate(lambda c: clean.clean_locks(c, batch_size)) == batch_size:
+            pass
+        while not dry_run and await self.operate(lambda c: rate_windows.prune_windows(c, batch_size)) >= batch_size:
             pass
 
     async def _prune_ticks(self, age_seconds: float, batch_size: int, *, dry_run: bool) -> None:

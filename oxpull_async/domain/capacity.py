@@ -38,7 +38,7 @@ class Allowance:
 
 
 def allowance(load: Load) -> Allowance:
-    """Decide what the next claim may take: only what starts soon, or at once among locks and limits.
+    """Decide what the next claim may take: what starts soon, at once among locks and limits.
 
     Nothing while outcomes pile up faster than they are written.
     """

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from oxpull_async.domain.rate_windows import Limit, Room
 from oxpull_async.domain.record import TaskId, TaskRecord, TaskStatus, WorkerId
 from oxpull_async.domain.running_lock import OnConflict
 
@@ -19,6 +20,7 @@ class ReasonKind(StrEnum):
     FOLLOW_UP = "follow_up"
     EDGES = "edges"
     LOCK = "lock"
+    RATE_LIMIT = "rate_limit"
     SCHEDULED = "scheduled"
     PAUSED = "paused"
     NO_WORKER = "no_worker"
@@ -32,7 +34,7 @@ class Reason:
     """One thing that keeps a task from being claimed, as a sentence and in parts.
 
     `task_id`, `attempt` and `worker_id` are what it waits for (when it runs: its own), since and until when, where
-    that is known. `lock_key` is the stored key of its running lock.
+    that is known. `lock_key` is the stored key of its running lock, `rate_limit` the name of a limit.
     """
 
     kind: ReasonKind
@@ -43,6 +45,7 @@ class Reason:
     since: datetime | None = None
     until: datetime | None = None
     lock_key: str | None = None
+    rate_limit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,14 @@ class LockFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class LimitFacts:
+    """A rate limit that covers a task, and its window; `room` is None where the task was not set apart yet."""
+
+    limit: Limit
+    room: Room | None
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What the database says about one task, and about what its claim depends on."""
 
@@ -87,6 +98,7 @@ class Facts:
     workers: Sequence[WorkerFacts]
     lock: LockFacts | None = None
     key_holder: TaskRecord | None = None
+    limits: Sequence[LimitFacts] = ()
 
 
 def explain(facts: Facts) -> Explanation:
@@ -96,7 +108,8 @@ def explain(facts: Facts) -> Explanation:
     elif facts.record.status is TaskStatus.RUNNING:
         reasons = [_running(facts)]
     else:
-        reasons = [*_waiting(facts), *_locked(facts), *_scheduled(facts), *_paused(facts), *_unserved(facts)]
+        held = [*_waiting(facts), *_locked(facts), *_throttled(facts), *_scheduled(facts), *_paused(facts)]
+        reasons = [*held, *_unserved(facts)]
     return Explanation(not reasons, tuple(reasons))
 
 
@@ -152,6 +165,34 @@ def _locked(facts: Facts) -> list[Reason]:
         )
         for holder in lock.holders
     ]
+
+
+def _throttled(facts: Facts) -> list[Reason]:
+    """Name every limit that lets the task not start now."""
+    return [
+        Reason(
+            ReasonKind.RATE_LIMIT,
+            f"the rate limit {limit.name!r} {_shut(limit, room)}",
+            since=None if room is None else room.started_at,
+            until=None if room is None else room.opens_at,
+            rate_limit=limit.name,
+        )
+        for limit, room in ((each.limit, each.room) for each in facts.limits)
+        if room is None or not room.is_open
+    ]
+
+
+def _shut(limit: Limit, room: Room | None) -> str:
+    if room is None:
+        return "covers it, which its enqueue did not know; a worker will set it apart and then count it"
+    if limit.limit == 0:
+        return "lets nothing start: it allows 0 starts"
+    if room.held_until is not None:
+        return f"is held shut until {_when(room.held_until)}, as a task asked by slow_down"
+    per = f"{limit.per.total_seconds():g} s"
+    within = f"in the last {per}" if room.started_at is None else f"in {per}{_since(room.started_at)}"
+    then = "" if room.opens_at is None else f"; the next may start at {_when(room.opens_at)}"
+    return f"is used up: {room.used} of {limit.limit} starts {within}{then}"
 
 
 def _scheduled(facts: Facts) -> list[Reason]:

@@ -1,4 +1,7 @@
-"""The text in which a row keeps the keys of its rate limits: digests of names, each with that of a key."""
+"""The text in which a row keeps the keys of its rate limits.
+
+It pairs the digest of a limit's name with that of a key.
+"""
 
 import hashlib
 from collections.abc import Mapping

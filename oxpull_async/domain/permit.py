@@ -9,7 +9,10 @@ type WindowKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """One start that was counted: in the fixed window that began at `started_at`, else under a sliding limit."""
+    """One start that was counted.
+
+    In the fixed window that began at `started_at`; None where the limit slides.
+    """
 
     window: WindowKey
     started_at: datetime | None

@@ -1,4 +1,4 @@
-"""Lanes: the due rows that count under the same limits, and which of them a claim should look into."""
+"""Lanes: due rows that count under the same limits, and which of them a claim looks into."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,10 @@ type LaneMark = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """Due rows of one queue, task and set of limit keys; `place` is that of the best one in the order of claims."""
+    """Due rows of one queue, task and set of limit keys.
+
+    `place` is that of the best one in the order of claims, `places` how many rows of it may start.
+    """
 
     queue_name: str
     task_path: str
@@ -52,7 +55,7 @@ def lane_of(queue_name: str, row: Sequence[Any], limits: Mapping[str, Limit]) ->
 
 
 def open_lanes(lanes: Sequence[Lane], rooms: Mapping[WindowKey, Room], most: int) -> list[tuple[Lane, int]]:
-    """Return the lanes whose windows all have room, best first, with how many rows may start of each, at most `most`.
+    """Return the lanes whose windows all have room, best first, and how many may start.
 
     More lanes than rows wanted are of no use: the best rows lie in the lanes that have the best first row.
     """

@@ -1,10 +1,10 @@
-"""What rate limits let start: declarations put together, room in windows, and who is admitted.
+"""What rate limits let start: declarations put together, room in windows, who is admitted.
 
 Pure: instants are the database's, and nothing is read or written here.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from oxpull_async.domain.limit_keys import key_of
@@ -91,7 +91,8 @@ class Room:
     """How many starts a window has left at the instant `seen_at`.
 
     `opens_at`: when it may have more than none, None where that is never or now. A fixed window began at `started_at`
-    and is over at `until`; `used` counts what started in it.
+    and is over at `until`; `used` counts what started in it, or under a sliding limit in the time behind. A task asked
+    to hold it shut until `held_until`.
     """
 
     seen_at: datetime
@@ -100,6 +101,7 @@ class Room:
     started_at: datetime | None = None
     until: datetime | None = None
     used: int = 0
+    held_until: datetime | None = None
 
     @property
     def is_open(self) -> bool:
@@ -113,13 +115,13 @@ def room(limit: Limit, window: Window) -> Room:
     if window.held_until is None or window.held_until <= window.now:
         return found
     opens_at = None if limit.limit == 0 else max(window.held_until, found.opens_at or window.held_until)
-    return Room(window.now, 0, opens_at, found.started_at, found.until, found.used)
+    return replace(found, left=0, opens_at=opens_at, held_until=window.held_until)
 
 
 def _sliding_room(limit: Limit, window: Window) -> Room:
     left = max(limit.limit - window.starts, 0)
     opens_at = None if left or window.oldest is None or not limit.limit else window.oldest + limit.per
-    return Room(window.now, left, opens_at)
+    return Room(window.now, left, opens_at, used=window.starts)
 
 
 def _fixed_room(limit: Limit, window: Window) -> Room:
@@ -211,6 +213,6 @@ def permits_of(row: Contender, limits: Mapping[str, Limit], rooms: Mapping[Windo
 
 
 def over_at(admitted: Admitted, rooms: Mapping[WindowKey, Room]) -> datetime | None:
-    """Return when the first of the fixed windows is over in which something starts; None without any."""
+    """Return when the first fixed window is over in which something starts; None without any."""
     ends = (rooms[window].until for window in admitted.taken())
     return min((end for end in ends if end is not None), default=None)

@@ -146,12 +146,9 @@ class Dispatcher:
         if self._plan.burst:
             is_over = was_idle and confirmed_at > self._fruitless.since
             return None if is_over else LOOK_WHILE_BUSY
-        return self._before_limits(min(LOOK_WHILE_BUSY * 2.0 ** min(self._fruitless.length, 10), LOOK_WHILE_FULL))
-
-    def _before_limits(self, pause: float) -> float:
-        """Shorten a pause so that a window that opens is seen."""
-        limits = self._claimer.limits
-        return min(pause, limits.due_in) if limits.meets_limits else pause
+        return self._claimer.limits.shortened(
+            min(LOOK_WHILE_BUSY * 2.0 ** min(self._fruitless.length, 10), LOOK_WHILE_FULL)
+        )
 
     def _idle_pause(self, outlook: Outlook) -> float:
         if self._attempts.busy:
@@ -159,7 +156,7 @@ class Dispatcher:
         pause = poll_pause(time.monotonic() - self._busy_until, pushed=self.pushed)
         if self._plan.burst:
             pause = min(pause, LOOK_WHILE_BUSY)
-        pause = self._before_limits(pause)
+        pause = self._claimer.limits.shortened(pause)
         return pause if outlook.next_due_in is None else min(pause, max(outlook.next_due_in, 0.0))
 
     async def _look(self) -> Outlook:

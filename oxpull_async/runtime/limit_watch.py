@@ -1,4 +1,4 @@
-"""What a worker knows of due rows with limit keys: when to look which may start, and which are to be set apart."""
+"""What a worker knows of due rows with limit keys: when to look, and what to set apart."""
 
 import time
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ SURE_FOR = 0.03
 
 
 class LimitWatch:
-    """Looks for one worker at the lanes of limited rows now and then, and at once when a window opens."""
+    """Looks at the lanes of limited rows now and then, and at once when a window opens."""
 
     def __init__(self, database: Database, backend_alias: str) -> None:
         self._database = database
@@ -42,8 +42,12 @@ class LimitWatch:
         """The seconds until the next look."""
         return max(self._looks_at - time.monotonic(), 0.0)
 
+    def shortened(self, pause: float) -> float:
+        """Return a pause that ends in time for the next look."""
+        return min(pause, self.due_in) if self._queues else pause
+
     def note(self, queues: tuple[str, ...]) -> None:
-        """Note which served queues have due rows with limit keys; where they are new, they are looked at at once."""
+        """Note which served queues have due rows with limit keys; new ones are looked at at once."""
         if not self._queues:
             self.look_now()
         self._queues = queues
@@ -97,7 +101,10 @@ class LimitWatch:
         return {id_: sent - ages[id_] for id_ in limited if id_ in ages}
 
     async def sort(self, outlook: Outlook, *, now: bool = False) -> int:
-        """Set rows apart whose enqueue knew of no limit, for at most a thirtieth of the time unless `now`."""
+        """Set rows apart whose enqueue knew of no limit; returns how many.
+
+        It takes at most a thirtieth of the time, unless it is to be done `now`.
+        """
         began = time.monotonic()
         if not outlook.has_limits or not outlook.queues or (began < self._sorts_at and not now):
             return 0

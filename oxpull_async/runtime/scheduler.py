@@ -20,7 +20,7 @@ from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.lookup import Lookup
 from oxpull_async.runtime.pauses import Backoff
 from oxpull_async.runtime.repeat import repeat
-from oxpull_async.store import schedules, ticks
+from oxpull_async.store import rate_windows, schedules, ticks
 
 if TYPE_CHECKING:
     from oxpull_async.db.contract import Connection
@@ -184,7 +184,7 @@ class Scheduler:
             pass
 
     async def _prune(self) -> None:
-        """Remove old ticks in short transactions, now and then."""
+        """Remove old ticks and rate windows in short transactions, now and then."""
         if time.monotonic() < self._prune_at:
             return
         self._prune_at = time.monotonic() + _spread(PRUNE_EVERY)
@@ -200,7 +200,8 @@ async def _read(ids: list[str], conn: "Connection") -> tuple[datetime, list[Stor
 
 
 async def _prune_some(conn: "Connection") -> int:
-    return await ticks.prune_ticks(conn, TICKS_KEPT, PRUNE_AT_ONCE)
+    removed = await ticks.prune_ticks(conn, TICKS_KEPT, PRUNE_AT_ONCE)
+    return max(removed, await rate_windows.prune_windows(conn, PRUNE_AT_ONCE))
 
 
 def _spread(seconds: float) -> float:

@@ -151,7 +151,20 @@ async def _claim_by_locking_first(conn: Connection, request: ClaimRequest, width
 
 
 async def _claim_under_limits(conn: Connection, request: ClaimRequest, look: LimitsLook) -> Claimed:
-    """Claim the best rows of open lanes and of all others together, each as its lock and its limits let it."""
+    """Claim the best rows of open lanes and of all others together, each as its lock and its limits let it.
+
+    Once more where all that stood in front was turned away, as `_claim_past_the_locked` does.
+    """
+    for _ in range(MOST_PASSES):
+        tasks, turned_away = await _claim_from_lanes(conn, request, look)
+        if tasks or not turned_away:
+            return Claimed(tasks)
+        look = replace(look, lanes=tuple(replace(lane, places=WIDE_LOOK) for lane in look.lanes))
+    return Claimed(unfinished=True)
+
+
+async def _claim_from_lanes(conn: Connection, request: ClaimRequest, look: LimitsLook) -> tuple[list[ClaimedTask], int]:
+    """Lock the best rows, lease those that may start, and turn away what locks refuse; returns how many, too."""
     async with conn.transaction():
         locked = await _read(conn, request, "locked_candidates") if request.meets_locks else []
         limited = await limited_candidates(conn, request.backend_alias, look.lanes)
@@ -160,9 +173,8 @@ async def _claim_under_limits(conn: Connection, request: ClaimRequest, look: Lim
         found.sort(key=lambda one: (one.row[1], one.row[2], one.contender.task_id))
         admitted, tasks = await _start_in_order(conn, request, look, [one.contender for one in found])
         if len(tasks) >= request.limit:
-            return Claimed(tasks)
-        turned_away = await turn_away(conn, admitted.locks, may_be_more=len(found) >= request.limit)
-    return Claimed(tasks, unfinished=not tasks and turned_away > 0)
+            return tasks, 0
+        return tasks, await turn_away(conn, admitted.locks, may_be_more=len(found) >= request.limit)
 
 
 async def _start_in_order(

@@ -3,10 +3,21 @@
 import json
 
 from oxpull_async.db.contract import Connection, Row
-from oxpull_async.domain.explanation import NAMED_HOLDERS, Explanation, Facts, LockFacts, WorkerFacts, explain
+from oxpull_async.domain.explanation import (
+    NAMED_HOLDERS,
+    Explanation,
+    Facts,
+    LimitFacts,
+    LockFacts,
+    WorkerFacts,
+    explain,
+)
+from oxpull_async.domain.rate_windows import windows_of
 from oxpull_async.domain.record import TaskId, TaskRecord, TaskStatus, task_id, wire_id
 from oxpull_async.domain.running_lock import OnConflict
 from oxpull_async.store.health import WorkerState, workers
+from oxpull_async.store.rate_limits import declared_limits
+from oxpull_async.store.rate_windows import read_rooms
 from oxpull_async.store.results import get_task, get_tasks
 from oxpull_async.store.unique import find
 
@@ -28,6 +39,7 @@ async def explain_task(conn: Connection, backend_alias: str, id_: TaskId) -> Exp
             workers=[_worker(worker) for worker in await workers(conn, backend_alias)],
             lock=await _lock(conn, record, conditions),
             key_holder=await _key_holder(conn, conditions[5]) if record.waiting_for == "follow_up" else None,
+            limits=await _limits(conn, record, conditions[6]),
         )
     )
 
@@ -47,6 +59,17 @@ async def _lock(conn: Connection, record: TaskRecord, conditions: Row) -> LockFa
     holders = [read[id_] for id_ in named if id_ in read and read[id_].status is TaskStatus.RUNNING]
     taken = len(others) - len(named) + len(holders)
     return LockFacts(key, limit, OnConflict(on_conflict), taken, holders)
+
+
+async def _limits(conn: Connection, record: TaskRecord, limit_keys: str | None) -> list[LimitFacts]:
+    """Read the windows of the limits that cover a task which has not started."""
+    if record.status not in {TaskStatus.READY, TaskStatus.WAITING}:
+        return []
+    limits = await declared_limits(conn, record.backend_alias)
+    windows = windows_of(limits, record.task_path, record.queue_name, limit_keys or "")
+    rooms = await read_rooms(conn, limits, windows)
+    is_apart = limit_keys is not None or record.status is TaskStatus.WAITING
+    return [LimitFacts(limits[window[0]], rooms[window] if is_apart else None) for window in windows]
 
 
 async def _key_holder(conn: Connection, unique_key: str) -> TaskRecord | None:

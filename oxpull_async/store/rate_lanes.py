@@ -1,4 +1,4 @@
-"""Look which lanes of rows with limit keys have room, without a lock, and lock the best rows of those."""
+"""Look which lanes of rows with limit keys have room, and lock the best rows of those."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -63,19 +63,26 @@ async def _lanes(
     """Step through the lanes behind a mark; returns them, and the last one where there may be more."""
     lanes: list[Lane] = []
     for queue_name in (name for name in queues if name >= after[0]):
-        path, keys = after[1:] if queue_name == after[0] else ("", "")
-        rows = await conn.fetch(
-            "limited_lanes",
-            backend_alias=backend_alias,
-            queue_name=queue_name,
-            after_path=path,
-            after_keys=keys,
-            limit=MOST_LANES - len(lanes),
-        )
-        lanes += [lane_of(queue_name, row, limits) for row in rows]
-        if len(lanes) >= MOST_LANES:
-            return lanes, lanes[-1].mark
+        mark: LaneMark | None = after if queue_name == after[0] else (queue_name, "", "")
+        while mark is not None:
+            rows = await _lanes_behind(conn, backend_alias, mark, MOST_LANES - len(lanes))
+            lanes += [lane_of(queue_name, row, limits) for row in rows]
+            if len(lanes) >= MOST_LANES:
+                return lanes, lanes[-1].mark
+            mark = lanes[-1].mark if rows and not conn.dialect.steps_through_indexes else None
     return lanes, None
+
+
+async def _lanes_behind(conn: Connection, backend_alias: str, mark: LaneMark, limit: int) -> Sequence[Row]:
+    queue_name, path, keys = mark
+    return await conn.fetch(
+        "limited_lanes",
+        backend_alias=backend_alias,
+        queue_name=queue_name,
+        after_path=path,
+        after_keys=keys,
+        limit=limit,
+    )
 
 
 def _lanes_text(lanes: Sequence[Lane]) -> str:

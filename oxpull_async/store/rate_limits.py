@@ -1,4 +1,4 @@
-"""Rate limits as living workers declare them: rows that every claim reads, whatever its own settings are."""
+"""Rate limits as living workers declare them: rows that every claim reads."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ LEAST_PER = 0.001
 
 
 async def declare_limits(conn: Connection, worker_id: WorkerId, backend_alias: str, rules: Sequence[LimitRule]) -> None:
-    """Write what a worker declares; its declarations go when its row does, or when it is marked dead."""
+    """Write what a worker declares; it goes when the worker's row does, or is marked dead."""
     if rules:
         limits = json.dumps([_columns(rule) for rule in rules])
         await conn.execute("declare_limits", worker_id=wire_id(worker_id), backend_alias=backend_alias, limits=limits)
@@ -34,9 +34,9 @@ async def declared_limits(conn: Connection, backend_alias: str) -> dict[str, Lim
 
 
 async def sort_limited(conn: Connection, backend_alias: str, limit: int) -> int:
-    """Set due rows apart that a limit covers although their enqueue knew of none; returns how many.
+    """Set due rows apart that a limit covers; returns how many.
 
-    Until then no claim takes them.
+    They are those whose enqueue knew of none. Until then no claim takes them.
     """
     return await conn.execute("sort_limited", backend_alias=backend_alias, limit=limit)
 

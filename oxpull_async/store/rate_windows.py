@@ -1,4 +1,4 @@
-"""The windows of rate limits: locked in order, read at one instant, and counted in the claim that takes permits."""
+"""The windows of rate limits: locked in order, read at one instant, counted in the claim."""
 
 import json
 from collections import Counter
@@ -17,7 +17,7 @@ GRACE = 86_400.0
 async def read_rooms(
     conn: Connection, limits: Mapping[str, Limit], windows: Iterable[WindowKey]
 ) -> dict[WindowKey, Room]:
-    """Say how much room each window has by the database's clock; the answer holds while its row is locked."""
+    """Say how much room each window has; the answer holds while its row is locked."""
     wanted = sorted(set(windows))
     if not wanted:
         return {}
@@ -69,7 +69,7 @@ async def count_starts(
 
 
 async def follow_outcomes(conn: Connection, settlements: Sequence[Settlement]) -> None:
-    """Return the permits of attempts that did not begin, and hold windows shut where tasks asked for it.
+    """Return the permits of attempts that did not begin, and hold windows that are to be shut.
 
     A permit goes back into the window that counted it, if that is still the present one; held windows never open sooner
     for it.

@@ -6,17 +6,20 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from oxpull_async.db.contract import Connection
-from oxpull_async.domain.explanation import Explanation
-from oxpull_async.domain.record import TaskId
+from oxpull_async.domain.explanation import Explanation, Reason
+from oxpull_async.domain.outcome import Failed, Released, Settlement, SlowDown
+from oxpull_async.domain.record import TaskId, WorkerId
 from oxpull_async.domain.unique import Unique
 from oxpull_async.store import queues
 from oxpull_async.store.explain import explain_task
-from oxpull_async.store.lease import renew
+from oxpull_async.store.lease import remove, renew
+from oxpull_async.store.rate_limits import sort_limited
+from oxpull_async.store.settle import settle
 from oxpull_async.store.unique import enqueue_unique
 from tests.conformance.conftest import Clock
 from tests.conformance.meanwhile import Meanwhile
 from tests.drivers.locks_kit import end, locked, stored, take
-from tests.fixtures import make
+from tests.fixtures import limits, make
 
 RERUN = Unique(on_duplicate="rerun")
 
@@ -112,3 +115,68 @@ async def test_a_holder_that_ends_while_it_is_looked_up_is_not_named(conn: Conne
     [reason] = (await explained(looks, ids[1])).reasons
     assert (reason.kind, reason.task_id) == ("lock", None)
     assert "has a free place" in reason.text
+
+
+async def throttled(conn: Connection, task_id: TaskId, worker: WorkerId, limit_name: str = limits.NAME) -> Reason:
+    """Require that the claim leaves a task alone, and that a rate limit is the one reason."""
+    assert await limits.take(conn, worker) == []
+    [reason] = (await explained(conn, task_id)).reasons
+    assert (reason.kind, reason.rate_limit) == ("rate_limit", limit_name)
+    return reason
+
+
+async def starts_now(conn: Connection, task_id: TaskId, worker: WorkerId) -> None:
+    """Require that nothing keeps a task from starting, and that it does."""
+    assert await explained(conn, task_id) == Explanation(runnable=True, reasons=())
+    assert [task.id for task in await limits.take(conn, worker)] == [task_id]
+    assert await kinds(conn, task_id) == ["running"]
+
+
+@pytest.mark.parametrize("sliding", [False, True], ids=["fixed", "sliding"])
+async def test_G4_a_limit_that_is_used_up_is_named_until_a_permit_is_back(conn: Connection, *, sliding: bool) -> None:
+    worker = await limits.worker(conn, limits.rule(1, sliding=sliding))
+    await stored(conn, limits.limited())
+    [first] = await limits.take(conn, worker)
+    [waiting] = await stored(conn, limits.limited(priority=1))
+    reason = await throttled(conn, waiting, worker)
+    assert "is used up: 1 of 1 starts in" in reason.text
+    assert (reason.since is None, reason.until is None) == (sliding, False)
+    await settle(conn, [limits.unbegun(first, Released())])
+    await starts_now(conn, waiting, worker)
+
+
+async def test_G4_a_limit_of_nothing_is_named_until_its_worker_is_gone(conn: Connection) -> None:
+    worker, other = await limits.worker(conn), await limits.worker(conn, limits.rule(0))
+    [task] = await stored(conn, limits.limited())
+    reason = await throttled(conn, task, worker)
+    assert "it allows 0 starts" in reason.text
+    assert reason.until is None
+    await remove(conn, other)
+    await starts_now(conn, task, worker)
+
+
+async def test_G4_a_limit_that_is_held_shut_is_named_until_it_opens(conn: Connection, clock: Clock) -> None:
+    worker = await limits.worker(conn, limits.rule(9, 60.0))
+    [first, task] = await stored(conn, limits.limited(), limits.limited())
+    [claimed] = await limits.take(conn, worker, 1)
+    asked = Failed(make.ERROR, None, SlowDown(limits.NAME, 500.0))
+    await settle(conn, [Settlement.of(claimed, asked)])
+    assert "as a task asked by slow_down" in (await throttled(conn, task, worker)).text
+    clock.advance(500)
+    await starts_now(conn, task, worker)
+    assert claimed.id == first
+
+
+async def test_G4_a_covered_row_that_was_not_set_apart_says_so(conn: Connection) -> None:
+    worker = await limits.worker(conn, limits.rule(1))
+    [task] = await stored(conn, make.new_task())
+    assert "set it apart" in (await throttled(conn, task, worker)).text
+    assert await sort_limited(conn, make.ALIAS, 10) == 1
+    await starts_now(conn, task, worker)
+
+
+async def test_every_limit_that_is_shut_is_named(conn: Connection) -> None:
+    worker = await limits.worker(conn, limits.rule(0), limits.rule(0, name="mail"), limits.rule(5, name="wide"))
+    [task] = await stored(conn, limits.limited())
+    assert await limits.take(conn, worker) == []
+    assert [reason.rate_limit for reason in (await explained(conn, task)).reasons] == ["api", "mail"]

@@ -19,7 +19,7 @@ import pytest
 from compat_sync.shim import CoreSuspended
 from oxpull_async import store
 from oxpull_async.db.contract import Connection, Dialect, Scalar
-from oxpull_async.domain.outcome import Released, Succeeded
+from oxpull_async.domain.outcome import Failed, Released, Settlement, SlowDown, Succeeded
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.schedule import DueTicks
 from oxpull_async.domain.unique import Unique
@@ -40,6 +40,8 @@ from oxpull_async.store import (
     overview,
     plain_tasks,
     queues,
+    rate_limits,
+    rate_windows,
     results,
     revival,
     schedules,
@@ -55,7 +57,7 @@ from tests.conformance.conftest import Atlas
 from tests.conformance.restless import Restless
 from tests.conformance.wrapper import Wrapper
 from tests.fixtures import batches as made
-from tests.fixtures import make, raw
+from tests.fixtures import limits, make, raw
 from tests.fixtures import schedules as planned
 from tests.fixtures import workflows as flows
 
@@ -111,6 +113,7 @@ async def tour(conn: Connection, uuid_type: str) -> None:
     await what_a_reaper_does(conn)
     await what_unique_tasks_do(conn)
     await what_running_locks_do(conn)
+    await what_rate_limits_do(conn)
     await what_batches_do(conn)
     await what_workflows_do(conn)
     await what_schedules_do(conn)
@@ -190,6 +193,18 @@ async def what_running_locks_do(conn: Connection) -> None:
     await operate.discard(conn, [waiting.id])
     await locks.hand_over_idle(conn, 10)
     await explain.explain_task(conn, make.ALIAS, claimed.id)
+
+
+async def what_rate_limits_do(conn: Connection) -> None:
+    worker = await limits.worker(conn, limits.rule(1), limits.rule(2, name="sliding", sliding=True))
+    await make.ready(conn, queue_name="sorted")
+    await rate_limits.sort_limited(conn, make.ALIAS, 10)
+    await make.ready(conn, limit_keys="", queue_name="limited")
+    [claimed] = await limits.take(conn, worker, queues=("limited",))
+    await claim.claim_ages(conn, [claimed.id])
+    slow = Failed("{}", None, SlowDown(limits.NAME, 1.0))
+    await settle.settle(conn, [Settlement.of(claimed, slow, claimed.permits)])
+    await rate_windows.prune_windows(conn, 10)
 
 
 async def what_batches_do(conn: Connection) -> None:

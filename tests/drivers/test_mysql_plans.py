@@ -84,7 +84,7 @@ async def test_a_claim_walks_the_ready_index_in_order(session: OwnSession, name:
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("claim", {"ids": IDS, "worker_id": WORKER, "later_paths": "[]"}),
+        ("claim", {"ids": IDS, "worker_id": WORKER, "later_paths": "[]", "before": None}),
         ("claimed_tasks", {"ids": IDS, "worker_id": WORKER}),
         ("lock_outcomes", {"outcomes": LEASES}),
         ("settle", {"outcomes": LEASES}),

@@ -150,6 +150,7 @@ def statistics(rows: int) -> Iterator[tuple[str, str]]:
     yield "sqlite_autoindex_oxpull_task_1", f"{rows} 1"
     yield "oxpull_task_ready", f"{rows} {rows} {rows} 1 1 1"
     yield "oxpull_task_ready_locked", f"{rows} {rows} {rows} 1 1 1"
+    yield "oxpull_task_limited", f"{rows} {rows} {rows} {rows} {rows} 1 1 1"
     yield "oxpull_task_leased", f"{rows} {rows}"
     yield "oxpull_task_deferred", f"{rows} 1"
     yield "oxpull_task_recheck", f"{rows} 1"
@@ -202,7 +203,7 @@ def test_the_claim_sorts_its_candidates_only(planner: sqlite3.Connection) -> Non
 def test_only_what_sorts_few_rows_or_counts_sorts(planner: sqlite3.Connection) -> None:
     assert {name for name in OURS if any("TEMP B-TREE" in step for step in plan_of(planner, name))} <= {
         "claim", "claim_past_locked", "claim_candidates", "locked_candidates", "find_startable", "stats",
-        "find_idle_locks", "living_workers", "recent_outcomes", "unfinished_by_queue",
+        "find_idle_locks", "living_workers", "recent_outcomes", "unfinished_by_queue", "rate_limits",
     }  # fmt: skip
 
 

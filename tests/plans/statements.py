@@ -11,6 +11,7 @@ from tests.plans.load import QUEUES, Loaded
 READY, DEFERRED, LEASED = "oxpull_task_ready", "oxpull_task_deferred", "oxpull_task_leased"
 LOCK_READY, LOCK_WAITING, LOCK = "oxpull_task_lock_ready", "oxpull_task_lock_waiting", "oxpull_task_lock"
 READY_LOCKED, LOCK_RUNNING = "oxpull_task_ready_locked", "oxpull_task_lock_running"
+LIMITED = "oxpull_task_limited"
 LIMIT = 100
 ALIAS: dict[str, Scalar] = {"backend_alias": make.ALIAS}
 NONE: dict[str, Scalar] = {}
@@ -35,8 +36,8 @@ class Pinned:
 
 RETURNING = ("postgres", "sqlite")
 PINNED = (
-    Pinned("claim", ("primary", READY), RETURNING, merges=True, reads=1_100),
-    Pinned("claim_past_locked", ("primary", READY, READY_LOCKED, LOCK_RUNNING), RETURNING, merges=True, reads=1_150),
+    Pinned("claim", ("primary", READY), RETURNING, merges=True, reads=1_200),
+    Pinned("claim_past_locked", ("primary", READY, READY_LOCKED, LOCK_RUNNING), RETURNING, merges=True, reads=1_200),
     Pinned("find_startable", (READY_LOCKED, LOCK_RUNNING), ("postgres",), merges=True),
     Pinned("find_startable", ("primary", READY_LOCKED, LOCK_RUNNING), ("sqlite",), merges=True),
     Pinned("find_startable", (READY,), ("mysql",), merges=True),
@@ -48,9 +49,14 @@ PINNED = (
     Pinned("locked_candidates", (READY,), ("mysql",)),
     Pinned("claim", ("primary",), ("mysql",)),
     Pinned("claimed_tasks", ("primary",), ("mysql",)),
-    Pinned("peek", (READY, READY_LOCKED, DEFERRED), RETURNING),
+    Pinned("peek", (READY, READY_LOCKED, LIMITED, DEFERRED), RETURNING),
     Pinned("peek_queue", (), ("mysql",)),
     Pinned("promote", ("primary", DEFERRED)),
+    Pinned("limited_lanes", (LIMITED,), ("postgres",)),
+    Pinned("limited_lanes", ("primary", LIMITED), ("sqlite",)),
+    Pinned("limited_candidates", (LIMITED,), RETURNING, merges=True),
+    Pinned("limited_candidates", (READY,), ("mysql",)),
+    Pinned("claim_ages", ("primary",)),
     Pinned("mark_begun", ("primary",)),
     Pinned("settle", ("primary",), reads=1_050),
     Pinned("lock_outcomes", ("primary",), ("mysql",)),
@@ -69,14 +75,14 @@ PINNED = (
     Pinned("run_tasks_now", ("primary",)),
     Pinned("lock_followed_tasks", ("primary",)),
     Pinned("keys_of_tasks", ("primary",)),
-    Pinned("queue_backlog", (READY, READY_LOCKED), RETURNING, reads=1_700),
+    Pinned("queue_backlog", (READY, READY_LOCKED, LIMITED), RETURNING, reads=1_700),
     Pinned("queue_backlog", (READY,), ("mysql",), reads=1_700),
     Pinned("unfinished_by_queue", (DEFERRED, LEASED, LOCK_WAITING), RETURNING, merges=True),
     Pinned("unfinished_by_queue", (DEFERRED, LEASED, LOCK), ("mysql",)),
-    Pinned("pending_follow_ups", ("primary", READY, READY_LOCKED, DEFERRED, LEASED, LOCK_WAITING), RETURNING),
+    Pinned("pending_follow_ups", ("primary", READY, READY_LOCKED, LIMITED, DEFERRED, LEASED, LOCK_WAITING), RETURNING),
     Pinned("pending_follow_ups", ("primary", READY, DEFERRED, LEASED, LOCK), ("mysql",)),
     Pinned("recent_outcomes", ("primary",), merges=True),
-    Pinned("unfinished_tasks", (READY, READY_LOCKED, DEFERRED, LEASED, LOCK_WAITING), RETURNING),
+    Pinned("unfinished_tasks", (READY, READY_LOCKED, LIMITED, DEFERRED, LEASED, LOCK_WAITING), RETURNING),
     Pinned("unfinished_tasks", (READY, DEFERRED, LEASED, LOCK), ("mysql",)),
 )
 
@@ -89,6 +95,8 @@ def values(name: str, loaded: Loaded) -> dict[str, Scalar]:
     where: dict[str, Scalar] = {**ALIAS, "limit": LIMIT, "excluded_paths": "[]"}
     is_split = not loaded.ox.database.dialect.update_returns_rows
     queues = where | ({"queue_name": QUEUES[0]} if is_split else {"queues": json.dumps(QUEUES)})
+    lane: dict[str, Scalar] = {**ALIAS, "queue_name": QUEUES[0], "limit": LIMIT}
+    has_lateral = loaded.ox.database.dialect.has_lateral
     claimed: dict[str, Scalar] = {"worker_id": worker, "later_paths": "[]"}
     by_name: dict[str, dict[str, Scalar]] = {
         "claim_past_locked": {**claimed, **queues},
@@ -99,6 +107,8 @@ def values(name: str, loaded: Loaded) -> dict[str, Scalar]:
         "peek": ALIAS,
         "peek_queue": {**ALIAS, "after": ""},
         "promote": {"limit": 1000},
+        "limited_lanes": lane | {"after_path": "", "after_keys": ""},
+        "limited_candidates": ALIAS | {"lanes": "[]"} if has_lateral else lane | {"task_path": "", "limit_keys": ""},
         "mark_begun": {"attempts": loaded.outcomes},
         "settle": {"outcomes": loaded.outcomes},
         "lock_outcomes": {"outcomes": loaded.outcomes},
@@ -117,5 +127,5 @@ def values(name: str, loaded: Loaded) -> dict[str, Scalar]:
         "unfinished_tasks": {**ALIAS, "status": "READY", "queue_name": None, "limit": LIMIT},
     }
     if name == "claim":
-        return {**claimed, **(ids if is_split else queues)}
+        return {**claimed, **(ids | {"before": None} if is_split else queues)}
     return dict(by_name.get(name, ids))

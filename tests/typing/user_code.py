@@ -12,6 +12,7 @@ from oxpull_async import (
     Explanation,
     Exponential,
     Oxpull,
+    RateLimit,
     Retry,
     RunningLock,
     Snooze,
@@ -79,6 +80,12 @@ async def a_changed_task_keeps_its_types() -> None:
     assert_type(index.using(timeout=5).call("x"), Call[list[str]])
 
 
+def limits_are_objects_or_dicts() -> None:
+    hourly = RateLimit(100, per=timedelta(hours=1), tasks=[send, "shop.tasks.mail"], queues=["mail"], sliding=True)
+    Oxpull("sqlite:///x.db", rate_limits={"api": hourly, "mail": {"limit": 5, "per": 1, "queues": ["mail"]}})
+    raise Retry(after=5, slow_down="api")
+
+
 async def an_oxpull_takes_tasks_and_paths() -> None:
     assert_type(await ox.enqueue(send, 1, note="x"), TaskResult[str])
     assert_type(await ox.enqueue("shop.tasks.send", 1, anything=2), TaskResult[Any])
@@ -141,6 +148,10 @@ def wrong_options_are_errors() -> None:
     ox.task("mail")  # type: ignore[call-overload]
     ox.remote("a.b", rate_limit=1)  # type: ignore[call-arg]
     Oxpull("sqlite:///x.db", schedules=[])  # type: ignore[arg-type]
+    Oxpull("sqlite:///x.db", rate_limits={"api": 5})  # type: ignore[dict-item]
+    RateLimit(5, tasks=["a.b"])  # type: ignore[call-arg]
+    RateLimit(5, per=1, key=len)  # type: ignore[arg-type]
+    Retry(slow_down=5)  # type: ignore[arg-type]
     ox.schedule(send.call(1), evry=5)  # type: ignore[call-arg]
     Oxpull("sqlite:///x.db", pooler="statement")  # type: ignore[arg-type]
     Worker(ox, burst="yes")  # type: ignore[arg-type]
