@@ -36,7 +36,7 @@ class Pinned:
 
 RETURNING = ("postgres", "sqlite")
 PINNED = (
-    Pinned("claim", ("primary", READY), RETURNING, merges=True, reads=1_100),
+    Pinned("claim", ("primary", READY), RETURNING, merges=True, reads=1_150),
     Pinned("claim_past_locked", ("primary", READY, READY_LOCKED, LOCK_RUNNING), RETURNING, merges=True, reads=1_150),
     Pinned("find_startable", (READY_LOCKED, LOCK_RUNNING), ("postgres",), merges=True),
     Pinned("find_startable", ("primary", READY_LOCKED, LOCK_RUNNING), ("sqlite",), merges=True),
