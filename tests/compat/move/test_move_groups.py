@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from compat_sync import batches
+from compat_sync import batches, workflows
 from compat_sync.models import OxpullBatch, OxpullBatchMember, OxpullTask, OxpullWorkflowCounts, OxpullWorkflowNode
 from compat_sync.shim import run_blocking
 from compat_sync.testing import run_tasks
@@ -135,6 +135,19 @@ def test_a_sealed_workflow_comes_over_and_what_ended_there_counts_here(old: OldP
     counts = OxpullWorkflowCounts.objects.get(pk=ids["workflow"])
     assert (counts.status, counts.succeeded, counts.failed, counts.unattributed) == ("COMPLETE", 2, 1, 1)
     assert shop.RAN == [("send_invoice", 61), ("send_invoice", 63), ("complete", 0)]
+
+
+def test_what_the_old_app_discarded_behind_a_failed_node_can_be_revived_here(old: OldProject) -> None:
+    ids = old.run("enqueue_workflow", True)
+    assert old.run("discard_cones") > 0
+    assert old.rows()[ids["after failed"]] == "DISCARDED"
+    oxpull_move()
+    flow = workflows.get(ids["workflow"])
+    assert OxpullWorkflowNode.objects.get(pk=ids["after failed"]).cascaded
+    assert flow.retry_from("failed") == 2
+    assert statuses(ids)["after failed"] == "WAITING"
+    run_all()
+    assert (flow.status, statuses(ids)["after failed"]) == ("COMPLETE", "DISCARDED")
 
 
 def test_an_open_workflow_waits_for_its_seal_here(old: OldProject) -> None:
