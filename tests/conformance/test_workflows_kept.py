@@ -30,6 +30,7 @@ from tests.conformance.flowing import (
     sealed,
     settle_node,
 )
+from tests.conformance.spy import Spy
 from tests.fixtures import make, raw
 from tests.fixtures import workflows as made
 
@@ -247,3 +248,19 @@ async def test_a_discarded_node_ends_what_is_behind_it(conn: Connection) -> None
     await run(conn, workflow.id, DONE, "a")
     await run(conn, workflow.id, DONE, "c")
     assert await made.counts(conn, workflow.id) == (4, 0, 2, 0, 2, COMPLETE)
+
+
+async def test_a_deep_cascade_takes_few_statements(conn: Connection) -> None:
+    names = [f"n{number:03}" for number in range(300)]
+    chain = [made.node(names[0]), *(made.node(name, before) for before, name in pairwise(names))]
+    rest = [made.node("rest", run=("n250",)), made.node("joins", "n100", "n200", run=("n299",))]
+    workflow = await sealed(conn, *chain, *rest)
+    [root] = await claimed(conn)
+    spy = Spy(conn)
+    await settle_node(spy, root, BROKEN)
+    assert len(spy.sent) < 40
+    found = await made.statuses(conn, workflow.id)
+    assert (found.pop("rest"), found.pop("n000"), set(found.values())) == ("READY", "FAILED", {"DISCARDED"})
+    assert (await recount_nodes(conn, workflow.id, None, 1_000)).unforeseen == 0
+    await run(conn, workflow.id, DONE, "rest")
+    assert await made.counts(conn, workflow.id) == (302, 0, 1, 1, 300, COMPLETE)

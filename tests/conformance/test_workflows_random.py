@@ -17,7 +17,7 @@ from oxpull_async.store.workflows import node_ids, seal_workflow
 from tests.conformance.flowing import BROKEN, COMPLETE, DONE, claimed
 from tests.fixtures import workflows as made
 
-SEEDS = range(6)
+SEEDS = range(8)
 
 
 def random_graph(rng: random.Random) -> list[PlannedNode]:
@@ -60,6 +60,7 @@ async def test_every_node_of_a_random_graph_ends_as_its_edges_say(
 ) -> None:
     rng = random.Random(seed)
     monkeypatch.setattr(node_counts, "AT_ONCE", rng.choice((1, 3, 1_000)))
+    monkeypatch.setattr(node_counts, "DEEP", rng.choice((0, 1, 3)))
     nodes = random_graph(rng)
     failing = {node.name for node in nodes if rng.random() < 0.3}
     workflow = await made.opened(conn)
