@@ -40,7 +40,7 @@ class NodeReader:
         return [WaitingNode.from_row(row) for row in rows]
 
     async def look_ahead(self, ends: Collection[TaskId], limit: int) -> None:
-        """Read what is doomed behind nodes that have ended badly, however deep, unless it is too much."""
+        """Read what is doomed behind nodes that have ended badly, unless it is too much."""
         doomed = {task_id(row[0]) for row in await self._conn.fetch("find_doomed", ids=_ids(ends), limit=limit)}
         wishes = [
             {"id": wire_id(id_), "on_discard": EdgeState.FAILED, "on_run": EdgeState.MET} for id_ in sorted(doomed)
