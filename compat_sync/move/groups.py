@@ -68,7 +68,7 @@ class GroupMover(ABC):
         carried = await self.carrier.carry(ids, place)
         unseen = await rows.old_statuses(self.conn, set(ids) - carried.seen)
         for id_, reason in (carried.left | dict.fromkeys(unseen, LOCKED)).items():
-            raise StaysError(f"its task {id_} stays. {reason}")
+            raise StaysError(f"its task {id_} stays, since {reason}")
         done.ready += len(carried.pending)
         done.keys += len(carried.keys)
         done.results += len(carried.moved) - len(carried.pending)

@@ -201,6 +201,6 @@ def _race(trouble: Contended, *, own: bool) -> UniqueEnqueueRace:
     else:
         what = "The transaction that is open here is lost: roll it back and repeat all of it"
     return UniqueEnqueueRace(
-        f"whether the task is pending already could not be known, and nothing was written: {cause} ({trouble}). {what}",
+        f"whether the unique key is held could not be known, and nothing was written: {cause} ({trouble}). {what}",
         transaction_survived=not own and trouble.transaction_survived,
     )

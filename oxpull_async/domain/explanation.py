@@ -8,8 +8,9 @@ from enum import StrEnum
 from oxpull_async.domain.rate_windows import Limit, Room
 from oxpull_async.domain.record import TaskId, TaskRecord, TaskStatus, WorkerId
 from oxpull_async.domain.running_lock import OnConflict
+from oxpull_async.domain.workflow import OnFailure
 
-NAMED_HOLDERS = 10
+NAMED_HOLDERS = NAMED_EDGES = 10
 
 
 class ReasonKind(StrEnum):
@@ -89,6 +90,16 @@ class LimitFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class EdgeFacts:
+    """An edge of a node that is not met: what it comes from, and that task's status (None: its row is gone)."""
+
+    name: str
+    task_id: TaskId
+    status: TaskStatus | None
+    on_failure: OnFailure
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What the database says about one task, and about what its claim depends on."""
 
@@ -99,6 +110,7 @@ class Facts:
     lock: LockFacts | None = None
     key_holder: TaskRecord | None = None
     limits: Sequence[LimitFacts] = ()
+    edges: Sequence[EdgeFacts] = ()
 
 
 def explain(facts: Facts) -> Explanation:
@@ -135,14 +147,30 @@ def _waiting(facts: Facts) -> list[Reason]:
     record, holder = facts.record, facts.key_holder
     if record.waiting_for == "lock" or record.status is not TaskStatus.WAITING:
         return []
-    if record.waiting_for != "follow_up":
-        return [Reason(ReasonKind.EDGES, f"it waits for its {record.waiting_for}")]
+    if record.waiting_for == "edges":
+        return [_edge(edge) for edge in facts.edges] or [
+            Reason(ReasonKind.EDGES, "it waits for its edges, which let it run; a worker will make it ready")
+        ]
     if holder is None or holder.status.is_finished:
         end = "is gone" if holder is None else f"({holder.id}) has ended {holder.status}"
         text = f"the task that it follows {end}; a worker will make it ready"
     else:
         text = f"it follows task {holder.id} ({holder.status}), which holds the unique key that both have"
     return [_about(ReasonKind.FOLLOW_UP, text, holder)]
+
+
+def _edge(edge: EdgeFacts) -> Reason:
+    """Say what a node that waits for another one waits for, and what comes of a bad end."""
+    is_over = edge.status is None or edge.status.is_finished
+    if not is_over:
+        text = f"it waits for node {edge.name!r} (task {edge.task_id}), which is {edge.status}"
+    elif edge.status is TaskStatus.SUCCESSFUL:
+        text = f"node {edge.name!r} has ended SUCCESSFUL; a worker will see to what depends on it"
+    else:
+        end = "is gone" if edge.status is None else f"has ended {edge.status}"
+        then = "run all the same" if edge.on_failure is OnFailure.RUN else "be discarded"
+        text = f"node {edge.name!r} (task {edge.task_id}) {end}; once the workflow is sealed, this one will {then}"
+    return Reason(ReasonKind.EDGES, text, task_id=edge.task_id)
 
 
 def _locked(facts: Facts) -> list[Reason]:

@@ -4,7 +4,9 @@ import json
 
 from oxpull_async.db.contract import Connection, Row
 from oxpull_async.domain.explanation import (
+    NAMED_EDGES,
     NAMED_HOLDERS,
+    EdgeFacts,
     Explanation,
     Facts,
     LimitFacts,
@@ -15,6 +17,7 @@ from oxpull_async.domain.explanation import (
 from oxpull_async.domain.rate_windows import windows_of
 from oxpull_async.domain.record import TaskId, TaskRecord, TaskStatus, task_id, wire_id
 from oxpull_async.domain.running_lock import OnConflict
+from oxpull_async.domain.workflow import OnFailure
 from oxpull_async.store.health import WorkerState, workers
 from oxpull_async.store.rate_limits import declared_limits
 from oxpull_async.store.rate_windows import read_rooms
@@ -40,6 +43,7 @@ async def explain_task(conn: Connection, backend_alias: str, id_: TaskId) -> Exp
             lock=await _lock(conn, record, conditions),
             key_holder=await _key_holder(conn, conditions[5]) if record.waiting_for == "follow_up" else None,
             limits=await _limits(conn, record, conditions[6]),
+            edges=await _edges(conn, id_) if record.waiting_for == "edges" else (),
         )
     )
 
@@ -75,6 +79,14 @@ async def _limits(conn: Connection, record: TaskRecord, limit_keys: str | None) 
 async def _key_holder(conn: Connection, unique_key: str) -> TaskRecord | None:
     found = (await find(conn, [unique_key])).get(unique_key)
     return None if found is None else found.holder
+
+
+async def _edges(conn: Connection, id_: TaskId) -> list[EdgeFacts]:
+    rows = await conn.fetch("unmet_edges", task_id=wire_id(id_), limit=NAMED_EDGES)
+    return [
+        EdgeFacts(row[0], task_id(row[1]), None if row[2] is None else TaskStatus(row[2]), OnFailure(row[3]))
+        for row in rows
+    ]
 
 
 def _worker(state: WorkerState) -> WorkerFacts:

@@ -6,14 +6,16 @@ status, and to write what differs: following twice is the same as following once
 
 import json
 from collections.abc import Collection, Iterable, Sequence
+from itertools import count
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.batch_counts import Counts, complete_due, counted_as
 from oxpull_async.domain.record import TaskId, TaskStatus, task_id, wire_id
 from oxpull_async.domain.workflow import WorkflowId, WorkflowRecord, workflow_record
-from oxpull_async.domain.workflow_moves import Moves, Node, WaitingNode
+from oxpull_async.domain.workflow_moves import Moves, Node
 from oxpull_async.store.batch_counts import Statuses, count_columns, fire_callbacks
 from oxpull_async.store.enqueue import notify
+from oxpull_async.store.node_reads import DEEP, NodeReader
 
 AT_ONCE = 1_000
 """How many edges one transaction changes, and so how many nodes it releases or ends."""
@@ -54,11 +56,16 @@ async def carry_on(conn: Connection, moves: Moves, ends: Collection[TaskId], loo
 
     Of nodes to be `looked_at` the stored edges count too. Returns how much was written.
     """
-    while ends or looked_at:
-        changed = await _change_edges(conn, moves, ends) if ends else []
+    reader = NodeReader(conn)
+    for step in count():
+        changed = await _change_edges(reader, moves, ends) if ends else []
         if looked_at:
             await _write_edges(conn, moves)
-        ends, looked_at = await _act(conn, moves, changed, looked_at), ()
+        ends, looked_at = await _act(conn, reader, moves, changed, looked_at), ()
+        if not ends:
+            break
+        if step == DEEP and moves.room > 0:
+            await reader.look_ahead(ends, moves.room)
     return await _write(conn, moves)
 
 
@@ -104,26 +111,26 @@ async def _ended_upstreams(conn: Connection, ids: Collection[TaskId]) -> list[No
     return [Node.from_row(row) for row in rows]
 
 
-async def _change_edges(conn: Connection, moves: Moves, ends: Collection[TaskId]) -> list[TaskId]:
+async def _change_edges(reader: NodeReader, moves: Moves, ends: Collection[TaskId]) -> list[TaskId]:
     """Take in the edges out of nodes that are not as they should be, and return the nodes behind them.
 
     Where there is no room for all of them the nodes are marked.
     """
     room = moves.room
-    rows = await conn.fetch("find_edges", nodes=json.dumps(moves.wishes(ends)), limit=room + 1)
+    rows = await reader.edges(moves.wishes(ends), room + 1)
     if len(rows) > room:
         moves.mark(ends)
     return moves.change(rows[:room])
 
 
 async def _act(
-    conn: Connection, moves: Moves, behind: Collection[TaskId], looked_at: Collection[TaskId]
+    conn: Connection, reader: NodeReader, moves: Moves, behind: Collection[TaskId], looked_at: Collection[TaskId]
 ) -> list[TaskId]:
     """Release and end nodes that wait; returns those that ended. One whose row is locked is marked."""
     ids = moves.may_act(behind, looked_at)
     if not ids:
         return []
-    waiting = [WaitingNode.from_row(row) for row in await conn.fetch("lock_waiting_nodes", ids=_ids(ids))]
+    waiting = await reader.waiting(ids)
     missing = set(ids) - {one.task_id for one in waiting}
     if missing:
         found = await conn.fetch("find_statuses", ids=_ids(missing))

@@ -186,7 +186,7 @@ async def _race(conn: Connection, stopped: Exception) -> UniqueEnqueueRace:
     else:
         alive = _survived(stopped, level)
     return UniqueEnqueueRace(
-        f"whether the task is pending already could not be known, and nothing was written: {_cause(stopped, level)}"
+        f"whether the unique key is held could not be known, and nothing was written: {_cause(stopped, level)}"
         f"{f' [{level.upper()}, {database}]' if level else ''}. {_what_to_do(level, alive=alive)}",
         transaction_survived=alive,
     )

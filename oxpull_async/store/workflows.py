@@ -22,7 +22,7 @@ from oxpull_async.store.batch_counts import stored_callback
 from oxpull_async.store.node_counts import AT_ONCE, get_workflows, let_bad_ends_count, lock_nodes, lock_workflow_counts
 from oxpull_async.store.node_scan import scan_nodes
 from oxpull_async.store.operate import cancel
-from oxpull_async.store.unique_isolation import racing
+from oxpull_async.store.unique_isolation import racing, repeatable
 
 CANCELLED_AT_ONCE = 1_000
 
@@ -34,7 +34,7 @@ async def create_workflow(conn: Connection, workflow: NewWorkflow) -> tuple[Work
 
     Raises: UniqueEnqueueRace where another transaction has just taken the key or given it up; nothing was written.
     """
-    async with racing(conn):
+    async with repeatable(conn), racing(conn):
         if workflow.unique_key is not None and (holder := await _holder(conn, workflow.unique_key)) is not None:
             return holder, False
         async with conn.transaction():
@@ -43,9 +43,12 @@ async def create_workflow(conn: Connection, workflow: NewWorkflow) -> tuple[Work
         holder = await _holder(conn, str(workflow.unique_key))
         if holder is not None:
             return holder, False
-    raise UniqueEnqueueRace(
-        "another workflow held the unique key a moment ago, and has completed since or is not visible here: try again"
-    )
+        raise UniqueEnqueueRace(
+            "whether a workflow holds the unique key could not be known, and nothing was written: one held it a moment "
+            "ago, which has completed since, or which the snapshot of the transaction that is open here does not show. "
+            "Try again in a new transaction",
+            transaction_survived=True,
+        )
 
 
 async def read_workflow(conn: Connection, workflow_id: WorkflowId) -> WorkflowRecord:

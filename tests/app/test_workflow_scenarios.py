@@ -8,12 +8,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from oxpull_async import Oxpull
+from oxpull_async.domain.events import WorkflowsReconciled
 from oxpull_async.domain.record import TaskError, TaskRecord, TaskStatus, new_record
+from oxpull_async.domain.sentences import sentence
 from oxpull_async.domain.workflow import WorkflowProgress, WorkflowStatus
 from tests.app.kit import unmasked
 from tests.fixtures import make
 from tests.scenarios.dags import Fate, Step, check_dag, fates, random_dag
-from tests.scenarios.workflows import chain, check_progress, random_graphs, wide
+from tests.scenarios.workflows import chain, check_followed, check_progress, random_graphs, settle_cost, wide
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 UPSTREAM_FAILED = TaskError("oxpull_async.errors.UpstreamFailed", "", 0, "", NOW)
@@ -41,6 +43,11 @@ async def test_a_chain_is_run_by_one_worker(ox: Oxpull) -> None:
 @pytest.mark.asyncio
 async def test_A8_many_nodes_are_added_in_one_call_and_discarded_behind_one_failure(ox: Oxpull) -> None:
     assert (await wide(unmasked(ox), nodes=1_200, width=100)).edges == 3_300
+
+
+@pytest.mark.asyncio
+async def test_the_cost_of_a_nodes_settle_can_be_compared(ox: Oxpull) -> None:
+    assert (await settle_cost(unmasked(ox), small=5, large=50, bar=None)).settles == 4
 
 
 def test_the_fates_of_a_graph() -> None:
@@ -99,6 +106,12 @@ def test_G2_the_checkers_see_every_wrong_fate() -> None:
             check_dag(DAG, {**ROWS, name: replace(ROWS[name], **change)})
     with pytest.raises(AssertionError):
         check_dag(DAG[:-1], ROWS)
+
+
+def test_G2_the_checkers_see_what_nobody_followed() -> None:
+    check_followed(["worker 1 started", ""])
+    with pytest.raises(AssertionError):
+        check_followed([sentence(WorkflowsReconciled("w", 0, 1))])
 
 
 def test_G2_the_checkers_see_wrong_counts() -> None:

@@ -11,6 +11,7 @@ from django.test import override_settings
 
 from compat_sync import batches
 from compat_sync.backend import OxpullBackend
+from compat_sync.exceptions import TransactionElsewhere
 from compat_sync.models import OxpullBatch, OxpullBatchMember, OxpullTask
 from compat_sync.testing import run_tasks
 from tests.compat import shop
@@ -95,6 +96,30 @@ def test_E6_where_only_django_understands_the_entry_the_block_keeps_one_thread(f
     assert not OxpullTask.objects.exists()
     asyncio.run(build_batch())
     assert (the_batch().status, the_batch().progress().total) == ("SEALED", 3)
+
+
+def test_F3_a_native_block_belongs_to_its_task_and_a_child_that_outlives_it_is_free(site: str) -> None:
+    async def add_late(batch: batches.Batch, refused: asyncio.Event, ended: asyncio.Event) -> str:
+        with pytest.raises(TransactionElsewhere):
+            await batch.aadd(shop.send_invoice, 1)
+        refused.set()
+        await ended.wait()
+        return str((await shop.send_invoice.aenqueue(2)).id)
+
+    async def build() -> None:
+        refused, ended = asyncio.Event(), asyncio.Event()
+        async with asyncio.TaskGroup() as group:
+            async with batches.abatch("outer") as batch:
+                child = group.create_task(add_late(batch, refused, ended))
+                await refused.wait()
+                await batch.aadd(shop.send_invoice, 3)
+            ended.set()
+        heard.append(child.result())
+
+    heard: list[str] = []
+    natively(build)
+    assert OxpullTask.objects.get(pk=heard[0]).args == [2]
+    assert the_batch().progress().total == 1
 
 
 @RUNS

@@ -7,7 +7,7 @@ import pytest
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.explanation import Explanation, Reason
-from oxpull_async.domain.outcome import Failed, Released, Settlement, SlowDown
+from oxpull_async.domain.outcome import Failed, Released, Settlement, SlowDown, Succeeded
 from oxpull_async.domain.record import TaskId, WorkerId
 from oxpull_async.domain.unique import Unique
 from oxpull_async.store import queues
@@ -19,7 +19,7 @@ from oxpull_async.store.unique import enqueue_unique
 from tests.conformance.conftest import Clock
 from tests.conformance.meanwhile import Meanwhile
 from tests.drivers.locks_kit import end, locked, stored, take
-from tests.fixtures import limits, make
+from tests.fixtures import limits, make, workflows
 
 RERUN = Unique(on_duplicate="rerun")
 
@@ -60,6 +60,19 @@ async def test_every_reason_is_told_at_once(conn: Connection) -> None:
     await queues.set_paused(conn, make.ALIAS, make.QUEUE, paused=True)
     assert await kinds(conn, task.id) == ["scheduled", "paused", "no_worker"]
     assert not (await explained(conn, task.id)).runnable
+
+
+async def test_a_node_names_every_node_that_it_waits_for(conn: Connection) -> None:
+    workflow = await workflows.opened(conn)
+    first, other, last = await workflows.add(
+        conn, workflow.id, workflows.node("a"), workflows.node("b"), workflows.node("c", "a", run=["b"])
+    )
+    worker = await make.worker(conn)
+    assert [reason.task_id for reason in sorted((await explained(conn, last)).reasons, key=str)] == [first, other]
+    for task in await make.claimed(conn, worker, limit=2):
+        await settle(conn, [Settlement.of(task, Failed("{}", None) if task.id == other else Succeeded("1"))])
+    [reason] = (await explained(conn, last)).reasons
+    assert reason.text.startswith(f"node 'b' (task {other}) has ended FAILED; once the workflow is sealed")
 
 
 async def test_a_deferred_task_is_scheduled_until_its_time_comes(conn: Connection, clock: Clock) -> None:

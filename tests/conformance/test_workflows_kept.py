@@ -10,6 +10,7 @@ from oxpull_async.domain.errors import UnknownWorkflowNode
 from oxpull_async.domain.outcome import Settlement
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.store import node_counts, workflow_care
+from oxpull_async.store.batch_care import recheck_members
 from oxpull_async.store.operate import PruneRequest, discard, prune_step, retry
 from oxpull_async.store.results import get_tasks
 from oxpull_async.store.revival import retry_from
@@ -30,7 +31,8 @@ from tests.conformance.flowing import (
     sealed,
     settle_node,
 )
-from tests.fixtures import make, raw
+from tests.conformance.spy import Spy
+from tests.fixtures import batches, make, raw
 from tests.fixtures import workflows as made
 
 
@@ -247,3 +249,32 @@ async def test_a_discarded_node_ends_what_is_behind_it(conn: Connection) -> None
     await run(conn, workflow.id, DONE, "a")
     await run(conn, workflow.id, DONE, "c")
     assert await made.counts(conn, workflow.id) == (4, 0, 2, 0, 2, COMPLETE)
+
+
+async def test_a_deep_cascade_takes_few_statements(conn: Connection) -> None:
+    names = [f"n{number:03}" for number in range(300)]
+    chain = [made.node(names[0]), *(made.node(name, before) for before, name in pairwise(names))]
+    rest = [made.node("rest", run=("n250",)), made.node("joins", "n100", "n200", run=("n299",))]
+    workflow = await sealed(conn, *chain, *rest)
+    [root] = await claimed(conn)
+    spy = Spy(conn)
+    await settle_node(spy, root, BROKEN)
+    assert len(spy.sent) < 40
+    found = await made.statuses(conn, workflow.id)
+    assert (found.pop("rest"), found.pop("n000"), set(found.values())) == ("READY", "FAILED", {"DISCARDED"})
+    assert (await recount_nodes(conn, workflow.id, None, 1_000)).unforeseen == 0
+    await run(conn, workflow.id, DONE, "rest")
+    assert await made.counts(conn, workflow.id) == (302, 0, 1, 1, 300, COMPLETE)
+
+
+async def test_a_node_that_is_a_member_of_a_batch_too_is_counted_there_when_a_cascade_ends_it(conn: Connection) -> None:
+    workflow, batch = await made.opened(conn), await batches.opened(conn)
+    await made.add(conn, workflow.id, made.node("a"))
+    await made.add_unique(conn, workflow.id, made.node("b", "a"), make.unique_call(workflow_id=workflow.id))
+    await batches.add_unique(conn, batch.id, make.unique_call(batch_id=batch.id))
+    await seal_workflow(conn, workflow.id)
+    await recheck_members(conn, 10)
+    await run(conn, workflow.id, BROKEN, "a")
+    assert await made.counts(conn, workflow.id) == (2, 0, 0, 1, 1, COMPLETE)
+    assert await recheck_members(conn, 10) == 1
+    assert (await batches.counts(conn, batch.id))[:5] == (1, 0, 0, 0, 1)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from itertools import pairwise
 
 from oxpull_async.db.contract import Scalar
 from oxpull_async.domain.record import wire_id
@@ -76,6 +77,25 @@ PINNED = (
     Pinned("lock_followed_tasks", ("primary",)),
     Pinned("keys_of_tasks", ("primary",)),
     Pinned("queue_backlog", (READY, READY_LOCKED, LIMITED), RETURNING, reads=1_700),
+    Pinned("find_edges", ()),
+    Pinned("lock_nodes", ()),
+    Pinned("write_nodes", ()),
+    Pinned("set_edges", ()),
+    Pinned("find_ended_upstreams", ()),
+    Pinned("find_marked_nodes", ()),
+    Pinned("find_named_nodes", ()),
+    Pinned("find_dooming_edges", ()),
+    Pinned("prune_nodes", ("primary",)),
+    Pinned("prune_edges", ("primary",)),
+    Pinned("upstream_results", ("primary",)),
+    Pinned("unmet_edges", ("primary",)),
+    Pinned("scan_nodes", ("primary",)),
+    Pinned("lock_waiting_nodes", ("primary",)),
+    Pinned("lock_node_tasks", ("primary",)),
+    Pinned("find_statuses", ("primary",)),
+    Pinned("declare_nodes", ("primary",)),
+    Pinned("release_nodes", ("primary",)),
+    Pinned("discard_nodes", ("primary",)),
     Pinned("queue_backlog", (READY,), ("mysql",), reads=1_700),
     Pinned("unfinished_by_queue", (DEFERRED, LEASED, LOCK_WAITING), RETURNING, merges=True),
     Pinned("unfinished_by_queue", (DEFERRED, LEASED, LOCK), ("mysql",)),
@@ -126,6 +146,35 @@ def values(name: str, loaded: Loaded) -> dict[str, Scalar]:
         "recent_outcomes": {**ALIAS, "limit": LIMIT},
         "unfinished_tasks": {**ALIAS, "status": "READY", "queue_name": None, "limit": LIMIT},
     }
+    by_name |= _of_nodes(loaded)
     if name == "claim":
         return {**claimed, **(ids | {"before": None} if is_split else queues)}
     return dict(by_name.get(name, ids))
+
+
+def _of_nodes(loaded: Loaded) -> dict[str, dict[str, Scalar]]:
+    """Give the values of the statements about workflows: a part of a chain of nodes."""
+    ids: dict[str, Scalar] = {"ids": json.dumps(loaded.chain[:-1])}
+    workflow: dict[str, Scalar] = {"workflow_id": loaded.workflow_id}
+    wishes = [{"id": id_, "on_discard": "met", "on_run": "met"} for id_ in loaded.chain[:-1]]
+    rows = [{"id": id_, "unmet": 0, "counted": None, "cascaded": False, "recheck": None} for id_ in loaded.chain[:-1]]
+    edges = [
+        {"upstream_id": upstream, "downstream_id": downstream, "state": "met"}
+        for upstream, downstream in pairwise(loaded.chain)
+    ]
+    errors = [{"id": id_, "error": "{}"} for id_ in loaded.chain[:-1]]
+    names = [
+        "lock_nodes", "find_ended_upstreams", "find_dooming_edges", "prune_nodes", "prune_edges", "lock_waiting_nodes",
+        "lock_node_tasks", "find_statuses", "declare_nodes", "release_nodes",
+    ]  # fmt: skip
+    return dict.fromkeys(names, ids) | {
+        "find_edges": {"nodes": json.dumps(wishes), "limit": 1_001},
+        "write_nodes": {"nodes": json.dumps(rows)},
+        "set_edges": {"edges": json.dumps(edges)},
+        "find_marked_nodes": {"limit": LIMIT},
+        "find_named_nodes": {**workflow, "names": json.dumps([f"n{n}" for n in range(LIMIT)])},
+        "upstream_results": {"task_id": loaded.chain[0]},
+        "unmet_edges": {"task_id": loaded.chain[0], "limit": 10},
+        "scan_nodes": {**workflow, "after": "n1", "limit": LIMIT},
+        "discard_nodes": {"tasks": json.dumps(errors)},
+    }

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -135,7 +135,7 @@ def _seconds(members: Sequence[TaskRecord], callbacks: Sequence[TaskRecord]) -> 
 
 @dataclass(frozen=True, slots=True)
 class SettleCost:
-    """How long a settle of one member took, median, in a small batch and in a large one, turn and turn about."""
+    """How long a settle of one task took, median, in a small group and in a large one, turn and turn about."""
 
     small: int
     large: int
@@ -147,13 +147,22 @@ class SettleCost:
 
 async def settle_cost(url: str, *, small: int, large: int, bar: float | None = DEAREST) -> SettleCost:
     """Settle members of a small and of a large batch in turn, and compare; all but one of the small one's members."""
+    return await compare_settles(url, _fill, small=small, large=large, bar=bar)
+
+
+type Fill = Callable[[Connection, str, int], Awaitable[None]]
+"""Stores a batch or workflow of so many tasks that may start, on a queue."""
+
+
+async def compare_settles(url: str, fill: Fill, *, small: int, large: int, bar: float | None) -> SettleCost:
+    """Settle tasks of a small group and of a large one in turn, and compare."""
     async with Oxpull(url) as ox:
         await ox.migrate()
         async with ox.database.connection() as conn:
             worker = await make.worker(conn, lease_seconds=3_600)
             claimed = []
             for place, size in enumerate((small, large)):
-                await _fill(conn, f"q{place}", size)
+                await fill(conn, f"q{place}", size)
                 claimed.append(await claim(conn, ClaimRequest(worker, make.ALIAS, (f"q{place}",), small - 1)))
             times: tuple[list[float], list[float]] = ([], [])
             for pair in zip(*claimed, strict=True):
@@ -161,7 +170,7 @@ async def settle_cost(url: str, *, small: int, large: int, bar: float | None = D
                     taken.append(await _settle_one(conn, task))
     short, long = (median(taken) * 1_000 for taken in times)
     ratio = long / short
-    assert bar is None or ratio <= bar, f"{short:.3f} ms in a batch of {small}, {long:.3f} ms in one of {large}"
+    assert bar is None or ratio <= bar, f"{short:.3f} ms in a group of {small}, {long:.3f} ms in one of {large}"
     return SettleCost(small, large, len(times[0]), round(short, 3), round(long, 3), round(ratio, 2))
 
 
@@ -175,7 +184,7 @@ async def _fill(conn: Connection, queue_name: str, size: int) -> None:
 
 async def _settle_one(conn: Connection, task: ClaimedTask) -> float:
     begun = time.perf_counter()
-    settled = await settle(conn, [Settlement(make.lease(task), Succeeded("1"), batch_id=task.batch_id)])
+    settled = await settle(conn, [Settlement.of(task, Succeeded("1"))])
     assert settled
     return time.perf_counter() - begun
 

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oxpull_async.domain.explanation import Facts, LockFacts, Reason, ReasonKind, WorkerFacts, explain
+from oxpull_async.domain.explanation import EdgeFacts, Facts, LockFacts, Reason, ReasonKind, WorkerFacts, explain
 from oxpull_async.domain.record import NewTask, TaskError, TaskRecord, TaskStatus, new_record
 from oxpull_async.domain.running_lock import OnConflict
+from oxpull_async.domain.workflow import OnFailure
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 ID, HOLDER, WORKER, OTHER = "01a-task", "01a-holder", "01a-worker", "01a-other"
+ENDED = f"node 'a' (task {HOLDER})"
 PATH = "shop.tasks.send"
 TASK = new_record(NewTask(ID, "default", PATH, "mail", 0, "[]", "{}", None, 3, None), NOW, NOW)
 RUNNING = replace(
@@ -116,8 +118,25 @@ def test_a_follow_up_whose_holder_has_ended_says_that_it_will_be_released(holder
     assert only(replace(ready(replace(WAITING, waiting_for="follow_up")), key_holder=holder)).text == text
 
 
-def test_a_node_waits_for_its_edges() -> None:
-    assert only(ready(replace(WAITING, waiting_for="edges"))) == Reason(ReasonKind.EDGES, "it waits for its edges")
+@pytest.mark.parametrize(
+    ("status", "on_failure", "text"),
+    [
+        ("RUNNING", "discard", f"it waits for node 'a' (task {HOLDER}), which is RUNNING"),
+        ("SUCCESSFUL", "discard", "node 'a' has ended SUCCESSFUL; a worker will see to what depends on it"),
+        ("FAILED", "discard", f"{ENDED} has ended FAILED; once the workflow is sealed, this one will be discarded"),
+        ("LOST", "run", f"{ENDED} has ended LOST; once the workflow is sealed, this one will run all the same"),
+        (None, "discard", f"{ENDED} is gone; once the workflow is sealed, this one will be discarded"),
+    ],
+)
+def test_a_node_waits_for_those_that_it_depends_on(status: str | None, on_failure: str, text: str) -> None:
+    edge = EdgeFacts("a", HOLDER, None if status is None else TaskStatus(status), OnFailure(on_failure))
+    reason = only(replace(ready(replace(WAITING, waiting_for="edges")), edges=[edge]))
+    assert reason == Reason(ReasonKind.EDGES, text, task_id=HOLDER)
+
+
+def test_a_node_whose_edges_are_met_waits_for_a_worker_to_see_it() -> None:
+    text = "it waits for its edges, which let it run; a worker will make it ready"
+    assert only(ready(replace(WAITING, waiting_for="edges"))) == Reason(ReasonKind.EDGES, text)
 
 
 @pytest.mark.parametrize("record", [TASK, replace(WAITING, waiting_for="lock")])

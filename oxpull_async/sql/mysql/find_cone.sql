@@ -5,7 +5,7 @@ WITH RECURSIVE cone(id) AS (
     SELECT e.downstream_id
       FROM cone
       STRAIGHT_JOIN oxpull_workflow_edge AS e FORCE INDEX (PRIMARY) ON e.upstream_id = cone.id
-      STRAIGHT_JOIN oxpull_workflow_node AS d FORCE INDEX (PRIMARY) ON d.task_id = e.downstream_id
-     WHERE d.cascaded
+      STRAIGHT_JOIN oxpull_workflow_node AS b FORCE INDEX (PRIMARY) ON b.task_id = e.downstream_id
+     WHERE b.cascaded
 )
 SELECT cone.id FROM cone

@@ -4,7 +4,7 @@ WITH RECURSIVE cone(id) AS (
     UNION
     SELECT e.downstream_id
       FROM cone JOIN oxpull_workflow_edge e ON e.upstream_id = cone.id
-      JOIN oxpull_workflow_node d ON d.task_id = e.downstream_id
-     WHERE d.cascaded
+      JOIN oxpull_workflow_node b ON b.task_id = e.downstream_id
+     WHERE b.cascaded
 )
 SELECT cone.id::text FROM cone

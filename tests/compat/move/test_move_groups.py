@@ -5,8 +5,9 @@ from uuid import UUID
 
 import pytest
 
-from compat_sync import batches
+from compat_sync import batches, workflows
 from compat_sync.models import OxpullBatch, OxpullBatchMember, OxpullTask, OxpullWorkflowCounts, OxpullWorkflowNode
+from compat_sync.shim import run_blocking
 from compat_sync.testing import run_tasks
 from tests.compat.conftest import Kind
 from tests.compat.move import shop
@@ -66,6 +67,29 @@ def test_batches_that_share_a_task_come_over_together(old: OldProject) -> None:
     assert {batches.get(ids[name]).progress().succeeded for name in ("first", "second")} == {1}
 
 
+@pytest.mark.parametrize("kind", ["sqlite"])
+def test_a_batch_a_key_of_which_is_held_here_stays_whole(old: OldProject, kind: Kind) -> None:
+    ids = old.run("enqueue_batch", True)
+    ours = shop.charge.enqueue(42)
+    printed = oxpull_move()
+    assert f"Left 1 batch: its task {ids['unique']} stays, since a pending task here holds its unique key" in printed
+    assert len(old.rows()) == 3
+    assert [str(task.id) for task in OxpullTask.objects.all()] == [ours.id]
+
+
+@pytest.mark.parametrize("kind", ["sqlite"])
+def test_a_batch_whose_values_the_database_refuses_stays_whole(old: OldProject, kind: Kind) -> None:
+    old.run("enqueue_batch", True)
+    run_blocking(old.conn.run_script(
+        "CREATE TRIGGER no_batch BEFORE INSERT ON oxpull_batch_member BEGIN SELECT RAISE(ABORT, 'no member'); END"
+    ))  # fmt: skip
+    printed = oxpull_move()
+    run_blocking(old.conn.run_script("DROP TRIGGER no_batch"))
+    assert "Left 1 batch: the database refuses a value of it" in printed
+    assert (len(old.rows()), OxpullTask.objects.count()) == (3, 0)
+    assert "Moved 1 batch." in oxpull_move()
+
+
 @pytest.mark.parametrize("change", ["gone.tasks.note", "tests.compat.move.shop.charge"])
 @pytest.mark.parametrize("kind", ["sqlite"])
 def test_a_batch_whose_callback_cannot_be_stored_stays_and_is_named(
@@ -111,6 +135,19 @@ def test_a_sealed_workflow_comes_over_and_what_ended_there_counts_here(old: OldP
     counts = OxpullWorkflowCounts.objects.get(pk=ids["workflow"])
     assert (counts.status, counts.succeeded, counts.failed, counts.unattributed) == ("COMPLETE", 2, 1, 1)
     assert shop.RAN == [("send_invoice", 61), ("send_invoice", 63), ("complete", 0)]
+
+
+def test_what_the_old_app_discarded_behind_a_failed_node_can_be_revived_here(old: OldProject) -> None:
+    ids = old.run("enqueue_workflow", True)
+    assert old.run("discard_cones") > 0
+    assert old.rows()[ids["after failed"]] == "DISCARDED"
+    oxpull_move()
+    flow = workflows.get(ids["workflow"])
+    assert OxpullWorkflowNode.objects.get(pk=ids["after failed"]).cascaded
+    assert flow.retry_from("failed") == 2
+    assert statuses(ids)["after failed"] == "WAITING"
+    run_all()
+    assert (flow.status, statuses(ids)["after failed"]) == ("COMPLETE", "DISCARDED")
 
 
 def test_an_open_workflow_waits_for_its_seal_here(old: OldProject) -> None:

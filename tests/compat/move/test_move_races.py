@@ -11,6 +11,8 @@ from contextlib import closing, contextmanager
 import pytest
 from django.db import connections, transaction
 
+from compat_sync import batches
+from compat_sync.models import OxpullWorkflowCounts
 from compat_sync.move import MoveReport, MoveRequest, move
 from compat_sync.shim import run_blocking
 from tests.compat.conftest import Kind
@@ -74,6 +76,37 @@ def test_a_move_beside_old_workers_takes_only_what_none_of_them_has(old: OldProj
     assert rows.keys().isdisjoint(tasks.keys())
     assert (len(rows), len(tasks)) == (ran, moved)
     assert {task.attempts for task in tasks.values()} <= {0}
+
+
+def test_two_moves_at_once_move_each_batch_and_workflow_once(old: OldProject) -> None:
+    ids = [old.run("enqueue_batch", True)["batch"] for _ in range(3)] + [old.run("enqueue_two_batches")["first"]]
+    flows = [old.run("enqueue_workflow", True)["workflow"] for _ in range(3)]
+    with ThreadPoolExecutor(2) as pool:
+        reports = list(pool.map(move_apart, [old.alias, old.alias]))
+    reports.append(move_apart(old.alias))
+    assert (sum(report.batches for report in reports), sum(report.workflows for report in reports)) == (5, 3)
+    assert (old.rows(), old.open_groups()) == ({}, [])
+    # What came after them had old workers run all but the last ones.
+    assert [batches.get(id_).progress().finished for id_ in ids] == [4, 4, 4, 1]
+    statuses = [OxpullWorkflowCounts.objects.get(pk=id_).status for id_ in flows]
+    assert statuses == ["COMPLETE", "COMPLETE", "SEALED"]
+
+
+@pytest.mark.parametrize("kind", ["postgres", "mysql"])
+@pytest.mark.parametrize("what", ["oxpull_oxpullbatch", "django_ox_oxtask"])
+def test_a_batch_of_which_another_transaction_has_a_row_locked_stays_whole(
+    old: OldProject, kind: Kind, what: str
+) -> None:
+    ids = old.run("enqueue_batch", True)
+    row = ids["batch"] if what == "oxpull_oxpullbatch" else ids["ready"]
+    with ThreadPoolExecutor(1) as pool, transaction.atomic(using=old.alias):
+        with connections[old.alias].cursor() as cursor:
+            cursor.execute(f"SELECT id FROM {what} WHERE id = %s FOR UPDATE", [row.replace("-", "")])
+        report = pool.submit(move_apart, old.alias).result()
+    assert [reason.endswith("another transaction had it locked. Run this again") for reason in
+            report.left_batches.values()] == [True]  # fmt: skip
+    assert (len(old.rows()), old.open_groups(), old.tasks()) == (3, ["import"], {})
+    assert "Moved 1 batch." in oxpull_move()
 
 
 @pytest.mark.parametrize("kind", ["postgres", "mysql"])
