@@ -40,6 +40,11 @@ class Counts:
         ended = self.succeeded + self.failed + self.unattributed
         return self.status is BatchStatus.SEALED and self.total is not None and ended >= self.total
 
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it was cancelled, and something of it has not ended yet."""
+        return self.cancelled and self.status is not BatchStatus.COMPLETE
+
     def moved(self, old: str | None, new: str | None) -> "Counts":
         """Return the counts after one member's move; None is pending."""
         changes = {name: getattr(self, name) for name in Counted}

@@ -69,11 +69,11 @@ class WaitingNode:
 def edge_state(counts: Counts, counted: str | None, on_failure: OnFailure) -> EdgeState | None:
     """Return what an edge comes to by what its upstream is counted as.
 
-    A bad end leaves it open until the workflow is sealed, and for ever in one that was cancelled.
+    A bad end leaves it open until the workflow is sealed, and while a cancelled one is being stopped.
     """
     if counted == Counted.SUCCEEDED:
         return EdgeState.MET
-    if counted is None or counts.status is BatchStatus.OPEN or counts.cancelled:
+    if counted is None or counts.status is BatchStatus.OPEN or counts.is_stopping:
         return None
     match on_failure:
         case OnFailure.DISCARD:
@@ -163,7 +163,7 @@ class Moves:
             node.task_id
             for node in nodes
             if node.counted is None
-            and not self._counts[node.workflow_id].cancelled
+            and not self._counts[node.workflow_id].is_stopping
             and (node.unmet == 0 or node.task_id in self._failed or node.task_id in looked_at)
         ]
 

@@ -9,7 +9,7 @@ from oxpull_async.domain.batch_counts import Counted
 from oxpull_async.domain.chunks import chunks
 from oxpull_async.domain.errors import AlreadyEnqueued, UnknownWorkflowNode, WorkflowNodeExists
 from oxpull_async.domain.record import TaskId, task_id, wire_id
-from oxpull_async.domain.workflow import EdgeState, OnFailure, PlannedNode, WorkflowId
+from oxpull_async.domain.workflow import EdgeState, OnFailure, PlannedNode, WorkflowId, WorkflowStatus
 from oxpull_async.store.unique import Answers, UniqueAnswer
 from oxpull_async.store.unique_isolation import repeatable
 from oxpull_async.store.workflows import lock_workflow, read_workflow, require_open
@@ -97,6 +97,7 @@ def _edge(position: int | None, stored: tuple[TaskId, str | None] | None, on_fai
 
 async def _raise_unknown(conn: Connection, place: Placement, name: str, unknown: Sequence[str]) -> None:
     record = await read_workflow(conn, place.workflow_id)
+    require_open(record.id, (0, record.progress.status is not WorkflowStatus.OPEN, record.name))
     raise UnknownWorkflowNode(
         f"node {name!r} of workflow {record.id} ({record.name!r}) depends on {', '.join(map(repr, unknown[:9]))}, "
         "which is no node of it yet; nothing was written. Add what comes first before what depends on it"

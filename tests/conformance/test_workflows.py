@@ -50,6 +50,8 @@ async def test_nodes_may_be_added_one_by_one_and_an_unknown_upstream_writes_noth
     with pytest.raises(WorkflowSealed):
         await made.add(conn, workflow.id, made.node("d"))
     with pytest.raises(WorkflowSealed):
+        await made.add(conn, workflow.id, made.node("d", "x"))
+    with pytest.raises(WorkflowSealed):
         await seal_workflow(conn, workflow.id)
     nodes = await list_nodes(conn, workflow.id)
     assert [(node.name, dict(node.upstreams)) for node in nodes] == [("a", {}), ("b", {"a": "discard"})]

@@ -121,6 +121,18 @@ async def test_a_cancelled_workflow_releases_nothing_and_is_a_failure(conn: Conn
     assert await made.counts(conn, workflow.id) == (5, 0, 1, 1, 3, COMPLETE)
 
 
+async def test_a_node_that_is_retried_after_a_cancel_runs_or_is_discarded_again(conn: Connection) -> None:
+    workflow = await sealed(conn, *DIAMOND, made.node("e"))
+    assert await cancel_workflow(conn, workflow.id)
+    ids = await node_ids(conn, workflow.id)
+    assert await retry(conn, [ids["b"]], include_discarded=True) == 1
+    assert (await made.statuses(conn, workflow.id))["b"] == "DISCARDED"
+    assert await retry(conn, [ids["a"], ids["b"]], include_discarded=True) == 2
+    await run(conn, workflow.id, DONE, "a")
+    await run(conn, workflow.id, DONE, "b")
+    assert await made.counts(conn, workflow.id) == (5, 0, 2, 0, 3, COMPLETE)
+
+
 async def test_a_cancel_that_was_cut_short_is_finished_by_the_walk(conn: Connection) -> None:
     workflow = await sealed(conn, *DIAMOND)
     await conn.run_script("UPDATE oxpull_workflow_counts SET cancelled = true")

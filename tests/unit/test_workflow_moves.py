@@ -26,10 +26,12 @@ def test_a_success_meets_an_edge_and_a_pending_node_leaves_it_open(counts: Count
 
 
 @pytest.mark.parametrize("counted", BAD)
-def test_a_bad_end_counts_once_sealed_and_never_in_a_cancelled_workflow(counted: Counted) -> None:
+def test_a_bad_end_counts_once_sealed_and_not_while_a_cancelled_workflow_is_stopped(counted: Counted) -> None:
     assert [edge_state(SEALED, counted, wish) for wish in (OnFailure.DISCARD, OnFailure.RUN)] == [FAILED, MET]
     for counts in (OPEN, replace(SEALED, cancelled=True)):
         assert [edge_state(counts, counted, wish) for wish in OnFailure] == [None, None]
+    stopped = replace(SEALED, cancelled=True, status=BatchStatus.COMPLETE)
+    assert [edge_state(stopped, counted, wish) for wish in (OnFailure.DISCARD, OnFailure.RUN)] == [FAILED, MET]
 
 
 def test_a_node_is_released_by_its_last_edge_and_ended_by_its_first_failed_one() -> None:
@@ -50,7 +52,7 @@ def test_a_node_is_released_by_its_last_edge_and_ended_by_its_first_failed_one()
     assert (counts.succeeded, counts.unattributed) == (1, 1)
 
 
-def test_nothing_is_released_or_ended_in_a_cancelled_workflow() -> None:
+def test_nothing_is_released_or_ended_while_a_cancelled_workflow_is_stopped() -> None:
     moves = Moves({"flow": replace(SEALED, cancelled=True)}, 9)
     moves.know(node("a"))
     moves.change([edge("a", "b", MET, unmet=1)])
