@@ -1,6 +1,7 @@
 """Rate limits: never more starts than allowed, hardly fewer, and never in the way of tasks that are free."""
 
 import json
+import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -156,13 +157,16 @@ async def _exhausted(
 ) -> AsyncIterator[None]:
     """Use the limit up, and keep so many more of its rows at the head of the queue for the block."""
     await scene.enqueue([scene.task("limited").call(0)])
-    first = scene.fleet.start("--concurrency=1", "--max-tasks=1", **environment)
+    first = scene.fleet.start("--concurrency=1", **environment)
+    await scene.reached(TaskStatus.SUCCESSFUL, 1, within=PATIENCE)
+    first.send(signal.SIGTERM)
     await first.ended(within=PATIENCE)
     await _forget(scene)
     async with Oxpull(url, rate_limits=limits) as declaring:
         await _fill(declaring, [declaring.remote(f"{APP}.limited", priority=50).call(0)] * count)
     yield
-    assert await scene.count(TaskStatus.READY) == count
+    left = await scene.count(TaskStatus.READY)
+    assert left == count, f"{count - left} rows of the exhausted limit started"
     await _forget(scene, "READY")
 
 
@@ -185,7 +189,7 @@ async def _drained(scene: Stage, free: int, environment: dict[str, str]) -> floa
         [[done, last]] = await read(
             conn, "SELECT count(*), max(finished_at) FROM oxpull_task WHERE status = 'SUCCESSFUL'"
         )
-    assert done == free
+    assert done == free, f"{done} of {free} rows; the worker's log:\n{worker.log[-1500:]}"
     await _forget(scene)
     return (instant(last) - instant(begun_at)) / timedelta(seconds=1)
 
@@ -197,7 +201,7 @@ async def _forget(scene: Stage, status: str = "SUCCESSFUL") -> None:
 
 FIFTY = Load(tasks=2_000, limit=50)
 SLIDING = Load(tasks=2_000, limit=50, sliding=True)
-BEHIND = partial(past_the_exhausted, exhausted=200_000, free=10_000, rounds=2)
+BEHIND = partial(past_the_exhausted, exhausted=200_000, free=10_000, rounds=3)
 PROOFS: list[Proof] = [
     proof(
         "50 starts a second over 4 workers that are killed, 95 % of them used: windows",
