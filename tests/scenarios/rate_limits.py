@@ -15,7 +15,7 @@ from oxpull_async.app.task import Call
 from oxpull_async.domain.record import TaskStatus, instant
 from tests.fixtures.processes import LIMITS_VARIABLE
 from tests.scenarios.looks import NOW, read
-from tests.scenarios.mayhem import mayhem
+from tests.scenarios.mayhem import Kills, mayhem
 from tests.scenarios.proof import EVERY_DATABASE, Proof, proof
 from tests.scenarios.stage import APP, Stage, stage
 from tests.scenarios.starts import BEGUN, Allowed, Starts, begun, check_bodies, copied_starts, copying_starts
@@ -74,10 +74,8 @@ async def never_more_than_the_limit(
     """
     environment[LIMITS_VARIABLE] = json.dumps(load.declared)
     async with stage(url, lease_seconds=2.0) as scene, copying_starts(scene.ox):
-        pause = _pause(load, kills)
-        async with mayhem(
-            scene, "--concurrency=100", workers=workers, kills=kills, pause=pause, **environment
-        ) as havoc:
+        spread = _spread(load, kills)
+        async with mayhem(scene, "--concurrency=100", workers=workers, kills=spread, **environment) as havoc:
             await _enqueue(scene, url, load)
             await scene.reached(TaskStatus.SUCCESSFUL, load.tasks * 3 // 4, within=_within(load))
         await scene.reached(TaskStatus.SUCCESSFUL, load.tasks, within=_within(load))
@@ -108,10 +106,10 @@ async def _enqueue(scene: Stage, url: str, load: Load) -> None:
         await declaring.enqueue_many([limited.call(number) for number in range(half, load.tasks)])
 
 
-def _pause(load: Load, kills: int) -> tuple[float, float]:
+def _spread(load: Load, kills: int) -> Kills:
     """Spread the kills over the run, so that some workers live while others start."""
     mean = load.tasks * BUSY_SHARE / load.limit * load.seconds / (kills + 1)
-    return 0.5 * mean, 1.5 * mean
+    return Kills(kills, (0.5 * mean, 1.5 * mean))
 
 
 def _within(load: Load) -> float:
