@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from oxpull_async.domain.rate_limit import LimitRule
 from tests.compat.test_checks import PLAIN, TASKS_HERE, codes, entry, messages_of, on_sqlite
 from tests.compat.test_options import read, refusal
 
@@ -40,7 +41,7 @@ def test_every_wrong_rate_limit_is_reported_and_the_right_ones_are_read(on_sqlit
 
 def test_rate_limits_are_read_as_the_core_reads_them() -> None:
     [rule] = read(RATE_LIMITS={"api": API | {"per": timedelta(minutes=1)}}).settings.rate_limits.rules
-    assert (rule.name, rule.limit, rule.per, rule.tasks, rule.queues) == ("api", 20, 60.0, {PLAIN}, set())
+    assert rule == LimitRule("api", 20, 60.0, frozenset({PLAIN}), frozenset())
     assert read(RATE_LIMITS={"api": API}) == read(RATE_LIMITS={"api": API})
     assert read(RATE_LIMITS={"api": API}) != read()
 

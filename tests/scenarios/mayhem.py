@@ -13,6 +13,14 @@ from tests.scenarios.stage import Stage
 PAUSE = 0.3, 1.5
 
 
+@dataclass(frozen=True, slots=True)
+class Kills:
+    """How many workers are killed at most, and the bounds of the seconds between two kills."""
+
+    most: int
+    pause: tuple[float, float] = PAUSE
+
+
 @dataclass(slots=True)
 class Mayhem:
     """The workers that live, and the process ids of those that were killed."""
@@ -40,9 +48,10 @@ class Mayhem:
 
 @asynccontextmanager
 async def mayhem(
-    scene: Stage, *options: str, workers: int, kills: int, pause: tuple[float, float] = PAUSE, **environment: str
+    scene: Stage, *options: str, workers: int, kills: int | Kills, **environment: str
 ) -> AsyncIterator[Mayhem]:
     """Keep workers running, and kill one now and then during the block, so many at most; the rest lives on."""
+    plan = Kills(kills) if isinstance(kills, int) else kills
     havoc = Mayhem(scene, options)
     over = asyncio.Event()
     for _ in range(workers):
@@ -51,9 +60,9 @@ async def mayhem(
         await worker.logged("started")
 
     async def rage() -> None:
-        while not over.is_set() and len(havoc.killed) < kills:
+        while not over.is_set() and len(havoc.killed) < plan.most:
             try:
-                await asyncio.wait_for(over.wait(), random.uniform(*pause))
+                await asyncio.wait_for(over.wait(), random.uniform(*plan.pause))
             except TimeoutError:
                 await havoc.kill()
                 while len(havoc.living) < workers:

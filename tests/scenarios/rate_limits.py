@@ -1,6 +1,7 @@
 """Rate limits: never more starts than allowed, hardly fewer, and never in the way of tasks that are free."""
 
 import json
+import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from oxpull_async.app.task import Call
 from oxpull_async.domain.record import TaskStatus, instant
 from tests.fixtures.processes import LIMITS_VARIABLE
 from tests.scenarios.looks import NOW, read
-from tests.scenarios.mayhem import mayhem
+from tests.scenarios.mayhem import Kills, mayhem
 from tests.scenarios.proof import EVERY_DATABASE, Proof, proof
 from tests.scenarios.stage import APP, Stage, stage
 from tests.scenarios.starts import BEGUN, Allowed, Starts, begun, check_bodies, copied_starts, copying_starts
@@ -73,10 +74,8 @@ async def never_more_than_the_limit(
     """
     environment[LIMITS_VARIABLE] = json.dumps(load.declared)
     async with stage(url, lease_seconds=2.0) as scene, copying_starts(scene.ox):
-        pause = _pause(load, kills)
-        async with mayhem(
-            scene, "--concurrency=100", workers=workers, kills=kills, pause=pause, **environment
-        ) as havoc:
+        spread = _spread(load, kills)
+        async with mayhem(scene, "--concurrency=100", workers=workers, kills=spread, **environment) as havoc:
             await _enqueue(scene, url, load)
             await scene.reached(TaskStatus.SUCCESSFUL, load.tasks * 3 // 4, within=_within(load))
         await scene.reached(TaskStatus.SUCCESSFUL, load.tasks, within=_within(load))
@@ -107,10 +106,10 @@ async def _enqueue(scene: Stage, url: str, load: Load) -> None:
         await declaring.enqueue_many([limited.call(number) for number in range(half, load.tasks)])
 
 
-def _pause(load: Load, kills: int) -> tuple[float, float]:
+def _spread(load: Load, kills: int) -> Kills:
     """Spread the kills over the run, so that some workers live while others start."""
     mean = load.tasks * BUSY_SHARE / load.limit * load.seconds / (kills + 1)
-    return 0.5 * mean, 1.5 * mean
+    return Kills(kills, (0.5 * mean, 1.5 * mean))
 
 
 def _within(load: Load) -> float:
@@ -156,13 +155,16 @@ async def _exhausted(
 ) -> AsyncIterator[None]:
     """Use the limit up, and keep so many more of its rows at the head of the queue for the block."""
     await scene.enqueue([scene.task("limited").call(0)])
-    first = scene.fleet.start("--concurrency=1", "--max-tasks=1", **environment)
+    first = scene.fleet.start("--concurrency=1", **environment)
+    await scene.reached(TaskStatus.SUCCESSFUL, 1, within=PATIENCE)
+    first.send(signal.SIGTERM)
     await first.ended(within=PATIENCE)
     await _forget(scene)
     async with Oxpull(url, rate_limits=limits) as declaring:
         await _fill(declaring, [declaring.remote(f"{APP}.limited", priority=50).call(0)] * count)
     yield
-    assert await scene.count(TaskStatus.READY) == count
+    left = await scene.count(TaskStatus.READY)
+    assert left == count, f"{count - left} rows of the exhausted limit started"
     await _forget(scene, "READY")
 
 
@@ -185,7 +187,7 @@ async def _drained(scene: Stage, free: int, environment: dict[str, str]) -> floa
         [[done, last]] = await read(
             conn, "SELECT count(*), max(finished_at) FROM oxpull_task WHERE status = 'SUCCESSFUL'"
         )
-    assert done == free
+    assert done == free, f"{done} of {free} rows; the worker's log:\n{worker.log[-1500:]}"
     await _forget(scene)
     return (instant(last) - instant(begun_at)) / timedelta(seconds=1)
 
@@ -197,7 +199,7 @@ async def _forget(scene: Stage, status: str = "SUCCESSFUL") -> None:
 
 FIFTY = Load(tasks=2_000, limit=50)
 SLIDING = Load(tasks=2_000, limit=50, sliding=True)
-BEHIND = partial(past_the_exhausted, exhausted=200_000, free=10_000, rounds=2)
+BEHIND = partial(past_the_exhausted, exhausted=200_000, free=10_000, rounds=3)
 PROOFS: list[Proof] = [
     proof(
         "50 starts a second over 4 workers that are killed, 95 % of them used: windows",

@@ -26,7 +26,8 @@ def limits(**settings: Any) -> tuple[LimitRule, ...]:
 
 
 def one(**keywords: Any) -> RateLimit:
-    return RateLimit(**{"limit": 20, "per": 1, "tasks": [SEND]} | keywords)
+    said: dict[str, Any] = {"limit": 20, "per": 1, "tasks": [SEND]}
+    return RateLimit(**said | keywords)
 
 
 def test_the_seeds_form_and_our_objects_say_the_same() -> None:
