@@ -5,6 +5,7 @@ At once in this process, by a coalesced NOTIFY elsewhere.
 
 import asyncio
 import contextvars
+import logging
 import time
 from collections.abc import Callable, Iterable
 
@@ -13,6 +14,7 @@ from oxpull_async.domain.errors import OxpullError
 from oxpull_async.store.enqueue import notify
 
 PAUSE = 0.005
+logger = logging.getLogger("oxpull_async.enqueue")
 
 
 class Wakeups:
@@ -38,7 +40,10 @@ class Wakeups:
     def announce(self, queue_name: str) -> None:
         """Wake the workers of this process now, and have those of others told now or within 5 ms."""
         for callback in tuple(self._subscribers):
-            callback(queue_name)
+            try:
+                callback(queue_name)
+            except Exception:
+                logger.exception("a callback of on_wake failed")
         if not self._database.dialect.has_listen:
             return
         self._pending[queue_name] = None

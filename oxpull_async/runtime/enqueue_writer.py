@@ -17,6 +17,8 @@ from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.enqueue import task_size
 from oxpull_async.store.plain_tasks import Written, enqueue_plain, enqueue_plain_again
 
+PATIENCE = 1.0
+"""How many seconds a statement may be under way before those who come get another writer."""
 _CONCERN_ALL = (DatabaseUnavailable, PoolExhausted, NotMigrated, Contended)
 
 
@@ -42,7 +44,7 @@ class _Lane:
     waiting: list[_Waiting] = field(default_factory=list)
     under_way: Sequence[_Waiting] = ()
     gates: "list[asyncio.Future[None]]" = field(default_factory=list)
-    writer: "asyncio.Task[None] | None" = None
+    since: float = 0.0
 
     def next_batch(self) -> Sequence[_Waiting]:
         """Take what the next statement stores: all who wait, as far as one statement carries them."""
@@ -60,6 +62,12 @@ class _Lane:
             return ()
         gates, self.gates = self.gates, []
         return gates
+
+    def parted(self, newcomer: _Waiting) -> "_Lane":
+        """Return another lane for those who wait and a newcomer, since this one's statement does not come back."""
+        other = _Lane([*self.waiting, newcomer], gates=self.gates)
+        self.waiting, self.gates = [], []
+        return other
 
     def left_open(self) -> list[_Waiting]:
         """Return those who still wait for an answer when the writer stops before its time."""
@@ -79,6 +87,7 @@ class EnqueueWriter:
         self._database = database
         self._announce = announce
         self._lanes: dict[asyncio.AbstractEventLoop, _Lane] = {}
+        self._writers: set[asyncio.Task[None]] = set()
 
     async def write(self, task: NewTask) -> Written:
         """Store one task; it stands when this returns.
@@ -89,9 +98,11 @@ class EnqueueWriter:
         waiting = _Waiting(task, loop.create_future())
         lane = self._lanes.get(loop)
         if lane is None:
-            self._start(loop, [waiting])
-        else:
+            self._start(loop, _Lane([waiting]))
+        elif loop.time() - lane.since <= PATIENCE:
             lane.waiting.append(waiting)
+        else:
+            self._start(loop, lane.parted(waiting))
         outcome = await waiting.outcome
         if isinstance(outcome, Exception):
             raise outcome
@@ -106,20 +117,24 @@ class EnqueueWriter:
             lane.gates.append(gate)
             await gate
 
-    def _start(self, loop: asyncio.AbstractEventLoop, waiting: list[_Waiting]) -> None:
+    def _start(self, loop: asyncio.AbstractEventLoop, lane: _Lane) -> None:
         for other in list(self._lanes):
             if other.is_closed():
                 self._lanes.pop(other, None)
-        lane = self._lanes[loop] = _Lane(waiting)
-        lane.writer = asyncio.Task(
+        self._lanes[loop] = lane
+        writer = asyncio.Task(
             self._run(loop, lane), loop=loop, name="oxpull enqueue", context=Context(), eager_start=True
         )
+        if not writer.done():
+            self._writers.add(writer)
+            writer.add_done_callback(self._writers.discard, context=Context())
 
     async def _run(self, loop: asyncio.AbstractEventLoop, lane: _Lane) -> None:
         """Write until nobody waits; what is left when this is cancelled goes to another writer."""
         left: list[_Waiting] = []
         try:
             while lane.waiting:
+                lane.since = loop.time()
                 batch = lane.next_batch()
                 gates = lane.gates_behind()
                 await self._write(batch, again=batch[0].unsure)
@@ -128,9 +143,10 @@ class EnqueueWriter:
             left = lane.left_open()
             raise
         finally:
-            self._lanes.pop(loop, None)
+            if self._lanes.get(loop) is lane:
+                del self._lanes[loop]
             if left:
-                self._start(loop, left)
+                self._start(loop, _Lane(left))
             _open(lane.gates)
 
     async def _write(self, batch: Sequence[_Waiting], *, again: bool) -> None:
@@ -178,11 +194,11 @@ class EnqueueWriter:
         return await repeat(self._database(), lambda conn: store(conn, tasks))
 
     def _answer(self, batch: Sequence[_Waiting], answers: Sequence[Written | None]) -> None:
-        for queue_name in {one.task.queue_name for one in batch}:
-            self._announce(queue_name)
         for one, answer in zip(batch, answers, strict=True):
             if not one.outcome.done():
                 one.outcome.set_result(answer or _gone())
+        for queue_name in {one.task.queue_name for one in batch}:
+            self._announce(queue_name)
 
 
 def _open(gates: "Sequence[asyncio.Future[None]]") -> None:

@@ -12,6 +12,7 @@ from oxpull_async import Oxpull, TaskResult
 from oxpull_async.db.contract import Connection, Row, Scalar
 from oxpull_async.domain.errors import ConnectionLost, DataRefused, PoolExhausted
 from oxpull_async.domain.record import NewTask
+from oxpull_async.runtime import enqueue_writer
 from oxpull_async.store.enqueue_calls import EnqueueCalls
 from oxpull_async.store.results import TaskFilter
 from tests.app.kit import add, count, nothing, open_oxpull, rolled_back, unmasked
@@ -280,6 +281,41 @@ async def test_A16_a_try_that_lands_while_it_is_repeated_is_told_truthfully(ox: 
         results.append(await task.enqueue(4))
     assert [(result.args, result.created) for result in results] == [([number], True) for number in range(5)]
     assert await stored(ox) == list(range(5))
+
+
+async def test_a_statement_that_does_not_come_back_holds_up_only_its_own_callers(
+    ox: Oxpull, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = ox.task(nothing)
+    async with gated(ox) as gate:
+        gate.holds = 1
+        callers = await started(task.enqueue(0))
+        await gate.reached()
+        callers += await started(task.enqueue(1), task.enqueue(2))
+        assert gate.sent == [1], "they wait as long as there is hope"
+        monkeypatch.setattr(enqueue_writer, "PATIENCE", 0.0)
+        others = await started(task.enqueue(3))
+        results = [await caller for caller in (*callers[1:], *others)]
+        await ox.enqueuer.flush()
+        assert not callers[0].done()
+        gate.open()
+        results.append(await callers[0])
+    assert [result.args for result in results] == [[1], [2], [3], [0]]
+    assert gate.sent[1] == 3
+    assert await stored(ox) == [0, 1, 2, 3]
+
+
+async def test_a_callback_of_on_wake_that_raises_is_logged_and_hurts_no_caller(
+    ox: Oxpull, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(queue_name: str) -> None:
+        raise LookupError(queue_name)
+
+    ox.on_wake(fail)
+    task = ox.task(nothing)
+    results = await outcomes([task.enqueue(number) for number in range(3)])
+    assert all(isinstance(result, TaskResult) for result in results)
+    assert "a callback of on_wake failed" in caplog.text
 
 
 async def test_F3_the_writer_runs_in_an_empty_context(ox: Oxpull) -> None:
