@@ -54,7 +54,7 @@ def _look_at(batch: OpenBatch, ends: float) -> int:
     put_right, after = 0, None
     while True:
         step = blocking(partial(look_after, batch=batch, after=after, limit=MEMBERS_AT_ONCE))
-        put_right += step.missing + step.unforeseen + step.expired
+        put_right += step.put_right
         after = step.after
         if after is None or time.monotonic() >= ends:
             return put_right

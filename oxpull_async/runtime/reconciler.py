@@ -53,7 +53,11 @@ class Reconciler:
                 self._hub.emit(DatabaseDown("reconciler", str(trouble), PAUSE))
 
     async def _look(self) -> None:
-        moved = await repeat(self._database, lambda conn: recheck_members(conn, MARKS_AT_ONCE))
+        ends, moved = time.monotonic() + MOST_TIME, 0
+        while looked := await repeat(self._database, lambda conn: recheck_members(conn, MARKS_AT_ONCE)):
+            moved += looked
+            if time.monotonic() >= ends:
+                break
         if time.monotonic() - self._walked_at >= self._lease.interval / 2:
             self._walked_at = time.monotonic()
             moved += await self.walk()
@@ -70,9 +74,10 @@ class Reconciler:
         found = await repeat(self._database, lambda conn: open_batches(conn, after, BATCHES_AT_ONCE))
         for batch in found:
             put_right += await self._look_at(batch, ends)
+            if self._member is None:
+                self._batch = batch.id
             if time.monotonic() >= ends:
                 return put_right
-            self._batch = batch.id
         if len(found) < BATCHES_AT_ONCE:
             self._batch = None
         return put_right
@@ -87,7 +92,7 @@ class Reconciler:
             if step.missing or step.unforeseen:
                 self.unforeseen += step.unforeseen
                 self._hub.emit(BatchesReconciled(batch.id, step.missing, step.unforeseen))
-            put_right += step.missing + step.unforeseen + step.expired
+            put_right += step.put_right
             after = step.after
             self._member = None if after is None else (batch.id, after)
             if after is None or time.monotonic() >= ends:

@@ -11,6 +11,7 @@ from typing import Any
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.batch import BatchId, BatchRecord, batch_record
 from oxpull_async.domain.batch_counts import Counts, counted_as
+from oxpull_async.domain.errors import Conflict
 from oxpull_async.domain.record import NewTask, TaskId, TaskStatus, instant_or_none, task_id, wire_id
 from oxpull_async.store.enqueue import enqueue_many, notify, task_columns
 
@@ -46,7 +47,7 @@ async def count_members(conn: Connection, statuses: Statuses) -> int:
 
 async def count_ended(conn: Connection, ids: Sequence[TaskId]) -> None:
     """Count those of these tasks, which the caller has moved, that are of a batch."""
-    rows = await conn.fetch("lock_member_tasks", ids=_ids(ids))
+    rows = await conn.fetch("lock_member_tasks", ids=_ids(ids)) if ids else []
     await count_members(conn, {task_id(row[0]): TaskStatus(row[1]) for row in rows})
 
 
@@ -83,9 +84,12 @@ def stored_callback(when: str, task: NewTask) -> dict[str, Any]:
 
 async def _follow(conn: Connection, due: Mapping[BatchId, frozenset[str]]) -> None:
     """Store the callbacks of batches that complete now; their ids were made with the batch, so none comes twice."""
+    records = await get_batches(conn, due)
+    for hidden in sorted(due.keys() - records.keys()):
+        await _require_deleted(conn, hidden)
     tasks = [
         _callback_task(callback["task"])
-        for record in (await get_batches(conn, due)).values()
+        for record in records.values()
         for callback in record.callbacks
         if callback["when"] in due[record.id]
     ]
@@ -94,6 +98,12 @@ async def _follow(conn: Connection, due: Mapping[BatchId, frozenset[str]]) -> No
     await enqueue_many(conn, sorted(tasks, key=lambda task: task.id))
     for queue_name in sorted({task.queue_name for task in tasks}):
         await notify(conn, queue_name)
+
+
+async def _require_deleted(conn: Connection, batch_id: BatchId) -> None:
+    """Raise Conflict for a batch that is there, though not in the snapshot that this transaction reads."""
+    if await conn.fetchrow("lock_batch", id=wire_id(batch_id)) is not None:
+        raise Conflict(f"batch {batch_id} is newer than what this transaction may read: repeat the transaction")
 
 
 def _callback_task(columns: Mapping[str, Any]) -> NewTask:

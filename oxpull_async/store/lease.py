@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.lease import ExpiredTask, HeldTask, ReapVerdict, judge_expired
 from oxpull_async.domain.record import TaskStatus, WorkerId, wire_id
-from oxpull_async.store.batch_counts import count_members
+from oxpull_async.store.batch_counts import count_ended
 from oxpull_async.store.follow_ups import follow_ends, lock_free_keys
 from oxpull_async.store.locks import hand_over
 
@@ -77,7 +77,7 @@ async def reap(conn: Connection, row: ExpiredTask, abandoned: str) -> ReapVerdic
     """
     verdict = judge_expired(row)
     keys = {} if row.rerun_key is None or verdict.status is TaskStatus.READY else {row.task_id: row.rerun_key}
-    ends = verdict.status is not TaskStatus.READY and row.batch_id is not None
+    ends = verdict.status is not TaskStatus.READY
     if not keys and row.lock_key is None and not ends:
         return verdict if await _write_verdict(conn, row, verdict, abandoned) else None
     async with conn.transaction():
@@ -85,7 +85,7 @@ async def reap(conn: Connection, row: ExpiredTask, abandoned: str) -> ReapVerdic
         if not await _write_verdict(conn, row, verdict, abandoned):
             return None
         await hand_over(conn, [] if row.lock_key is None else [row.lock_key])
-        await count_members(conn, {row.task_id: verdict.status} if ends else {})
+        await count_ended(conn, [row.task_id] if ends else [])  # looks again: it may be a member by now
         await follow_ends(conn, keys, free)
     return verdict
 

@@ -45,8 +45,6 @@ async def retry(conn: Connection, ids: Sequence[TaskId], *, include_discarded: b
 
     Returns how many moved.
     """
-    if not (await what_hangs_on(conn, ids)).has_batches:
-        return await conn.execute("retry_tasks", ids=_ids(ids), include_discarded=include_discarded)
     async with conn.transaction():
         matched = await conn.execute("retry_tasks", ids=_ids(ids), include_discarded=include_discarded)
         await count_ended(conn, ids)
@@ -97,14 +95,11 @@ async def prune_step(conn: Connection, request: PruneRequest, after: TaskId | No
 async def _end(conn: Connection, statement: str, ids: Sequence[TaskId]) -> int:
     """Run a statement that may end tasks, with what hangs on their unique keys in the same transaction."""
     hanging = await what_hangs_on(conn, ids)
-    if not hanging.keys and not hanging.has_locks and not hanging.has_batches:
-        return await conn.execute(statement, ids=_ids(ids))
     async with conn.transaction():
         free = await lock_free_keys(conn, sorted(set(hanging.keys.values())))
         leaving = await due_locks(conn, ids) if hanging.has_locks else []
         matched = await conn.execute(statement, ids=_ids(ids))
-        if hanging.has_batches:
-            await count_ended(conn, ids)
+        await count_ended(conn, ids)  # looks again: a pass may have made one a member meanwhile
         await pass_on(conn, leaving)
         await follow_ends(conn, hanging.keys, free)
     return matched

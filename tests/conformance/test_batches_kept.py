@@ -6,7 +6,7 @@ import pytest
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.batch import BatchId
-from oxpull_async.domain.errors import BatchDoesNotExist
+from oxpull_async.domain.errors import BatchDoesNotExist, ConnectionLost
 from oxpull_async.domain.record import TaskId, TaskStatus
 from oxpull_async.store import batch_care, batches
 from oxpull_async.store.batch_care import open_batches, recheck_members, recount_members
@@ -27,8 +27,10 @@ from tests.conformance.batched import (
     settlement,
 )
 from tests.conformance.conftest import Clock
+from tests.conformance.meanwhile import Meanwhile
 from tests.fixtures import batches as made
 from tests.fixtures import make, raw
+from tests.fixtures.faulty import Fault, FaultyConnection
 
 
 async def test_C5_a_holder_that_was_there_is_counted_in_both_batches(conn: Connection) -> None:
@@ -142,6 +144,48 @@ async def test_D5_an_open_batch_expires(conn: Connection, clock: Clock) -> None:
     [found] = await open_batches(conn, None, 10)
     assert (found.id, found.name, found.is_expired) == (batch.id, "nightly", True)
     assert abs(found.age - 61) < 10
+
+
+async def test_D5_a_batch_that_was_sealed_in_time_does_not_expire(conn: Connection, clock: Clock) -> None:
+    batch = await made.opened(conn, expire_after=60)
+    await made.members(conn, batch.id)
+    clock.advance(61)
+    [found] = await open_batches(conn, None, 10)
+    await seal(conn, batch.id)
+    assert not (await batch_care.look_after(conn, found, None, 10)).expired
+    assert await made.counts(conn, batch.id) == (1, 1, 0, 0, 0, SEALED)
+    await run(conn, DONE)
+    assert await made.fired(conn, batch) == SUCCESS
+
+
+async def test_D5_the_next_walk_cancels_the_members_of_a_batch_whose_expiry_was_cut_short(
+    conn: Connection, clock: Clock
+) -> None:
+    batch = await made.opened(conn, expire_after=60)
+    await made.members(conn, batch.id, 2)
+    clock.advance(61)
+    [found] = await open_batches(conn, None, 10)
+    with pytest.raises(ConnectionLost):
+        await batch_care.look_after(FaultyConnection(conn, Fault("cancel_tasks", committed=False)), found, None, 10)
+    assert await made.counts(conn, batch.id) == (2, 2, 0, 0, 0, SEALED)
+    [found] = await open_batches(conn, None, 10)
+    assert (await batch_care.look_after(conn, found, None, 10)).expired
+    assert await made.counts(conn, batch.id) == (2, 0, 0, 0, 2, COMPLETE)
+    assert await made.fired(conn, batch) == FAILURE
+
+
+async def test_a_batch_that_completes_while_it_is_cancelled_was_not_cancelled(
+    conn: Connection, other: Connection
+) -> None:
+    batch, _ = await sealed(conn)
+    [running] = await make.claimed(conn, await make.worker(conn))
+
+    async def ends(_: Connection) -> None:
+        await settle(other, [settlement(running, DONE)])
+
+    assert not await cancel_batch(Meanwhile(conn, "get_batches", ends), batch.id)
+    assert await made.counts(conn, batch.id) == (1, 0, 1, 0, 0, COMPLETE)
+    assert await made.fired(conn, batch) == SUCCESS
 
 
 async def test_D2_prune_keeps_the_members_of_a_batch_that_is_not_complete(conn: Connection, clock: Clock) -> None:

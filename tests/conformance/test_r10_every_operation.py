@@ -197,6 +197,7 @@ async def what_batches_do(conn: Connection) -> None:
     await raw.delete(conn, call.task.id)
     await batch_care.look_after(conn, replace(found, counted=3), None, 10)
     await batches.cancel_batch(conn, batch.id)
+    await batches.expire_batch(conn, batch.id)
     request = operate.PruneRequest(0, ("DISCARDED",), 100, dry_run=False)
     await operate.prune_step(conn, request, None)
     await batch_care.prune_batches(conn, request, None)
