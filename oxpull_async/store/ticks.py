@@ -100,7 +100,11 @@ async def _note_ticks(
     since, until = wire_instant(ticks[0]), wire_instant(ticks[-1])
     rows = await conn.fetch("ticks_between", since=since, until=until, **place)
     noted = {instant(row[0]): None if row[1] is None else task_id(row[1]) for row in rows}
-    return frozenset(at for at, id_ in ids.items() if noted.get(ticks[at]) == id_)
+    fresh = frozenset(at for at, id_ in ids.items() if noted.get(ticks[at]) == id_)
+    if len(ticks) - 1 in ids.keys() - fresh:  # what the last tick would have enqueued is not there
+        last = noted.get(ticks[-1]) or schedule.last_task_id
+        await conn.execute("note_schedule_task", id=wire_id(schedule.id), task_id=_wire(last))
+    return fresh
 
 
 async def _enqueue(conn: Connection, calls: EnqueueCalls, fresh: frozenset[int]) -> Answers:

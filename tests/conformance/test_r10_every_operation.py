@@ -216,6 +216,7 @@ async def what_schedules_do(conn: Connection) -> None:
     due = DueTicks((planned.START,), planned.START, None)
     await ticks.fire(conn, schedule, due, enqueue_calls.EnqueueCalls({0: make.new_task()}, []))
     await schedules.restart(conn, await planned.read(conn, "declared"))
+    await schedules.forget_unserved(conn, make.ALIAS, 3600)
     await schedules.delete(conn, stored.id)
     await ticks.prune_ticks(conn, 0, 10)
 
