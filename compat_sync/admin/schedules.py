@@ -109,7 +109,7 @@ class ScheduleAdmin(ReadOnlyAdmin):
     search_fields = ("name",)
     search_help_text = "A name, or its beginning."
     ordering = ("backend_alias", "name")
-    actions = ("pause", "resume")
+    actions = ("run_now", "pause", "resume")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Those may add who have Django's permission to."""
@@ -158,6 +158,11 @@ class ScheduleAdmin(ReadOnlyAdmin):
         for row in queryset:
             schedules.delete_schedule(row, user=request.user)
 
+    @admin.action(description="Enqueue selected schedules once now", permissions=["change"])
+    def run_now(self, request: HttpRequest, queryset: Any) -> None:
+        """Enqueue their calls once; their ticks and pauses stay as they are."""
+        self._switch(request, queryset, schedules.run_schedule, "enqueued")
+
     @admin.action(description="Pause selected schedules", permissions=["change"])
     def pause(self, request: HttpRequest, queryset: Any) -> None:
         """Drop their ticks from now on."""
@@ -169,12 +174,16 @@ class ScheduleAdmin(ReadOnlyAdmin):
         self._switch(request, queryset, schedules.resume_schedule, "resumed")
 
     def _switch(self, request: HttpRequest, queryset: Any, switch: Any, done: str) -> None:
-        try:
-            changed = sum(switch(row, user=request.user) for row in queryset)
-        except (OxpullError, PermissionDenied) as refused:
-            messages.error(request, str(refused))
-        else:
+        changed, refusals = 0, list[str]()
+        for row in queryset:
+            try:
+                changed += bool(switch(row, user=request.user))
+            except (OxpullError, PermissionDenied) as refused:
+                refusals.append(f"schedule {row.name!r}: {refused}")
+        if changed or not refusals:
             messages.success(request, f"{changed} schedules {done}")
+        for refusal in refusals:
+            messages.error(request, refusal)
 
     @admin.display(description="ticks")
     def when(self, row: OxpullSchedule) -> str:

@@ -66,7 +66,7 @@ CATALOG: Mapping[str, Situation] = MappingProxyType(
             "locks commit together.",
         ),
         "E102": Situation(
-            "An entry of `SCHEDULES` is wrong, or its task cannot be imported or is no task.",
+            "An entry of `SCHEDULES` is wrong, its task cannot be imported or is no task, or its arguments do not fit.",
             "docs/schedules.md has what an entry takes; name the function below @task by its module.",
         ),
         "E104": Situation(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from oxpull_async.app.oxpull import Oxpull
+    from oxpull_async.app.result import TaskResult
     from oxpull_async.db.contract import Connection
     from oxpull_async.domain.record import TaskRecord
 
@@ -92,6 +93,15 @@ class Scheduling:
         ox = cast("Oxpull", self)
         return scheduled_calls(ox, schedule, ticks, ox.task_named)
 
+    async def run_schedule(self, name: str) -> "TaskResult[Any]":
+        """Enqueue the call of a schedule once, now; its ticks and its pause stay as they are.
+
+        Raises: ScheduleDoesNotExist, UsageError for a declared schedule whose declaration is not here, and what an
+        enqueue of its call raises.
+        """
+        ox = cast("Oxpull", self)
+        return await ox.enqueuer.enqueue(await ox.call_of_schedule(name))
+
     async def announce_scheduled(self, records: "Sequence[TaskRecord]") -> None:
         """Wake the workers of the queues of these tasks."""
         for queue_name in sorted({record.queue_name for record in records}):
@@ -120,6 +130,15 @@ class ScheduleOperations(Changes):
     async def get_schedule(self, name: str) -> StoredSchedule:
         """Return a schedule; raises ScheduleDoesNotExist."""
         return await self._change(name, _as_it_is)
+
+    async def call_of_schedule(self, name: str) -> Call[Any]:
+        """Return what a schedule calls; raises as `Oxpull.run_schedule` does."""
+        row = await self.get_schedule(name)
+        if row.declared and name not in self.home.schedules:
+            raise UsageError(
+                f"the schedule {name!r} is declared in code or settings that are not loaded here: load them"
+            )
+        return scheduled_call(self.home, row, self.task_named)
 
     async def create_schedule(
         self, name: str, call: Call[Any], **keywords: Unpack[NewScheduleKeywords]
@@ -204,8 +223,10 @@ class ScheduleOperations(Changes):
         if row.declared:
             raise UsageError(f"the schedule {row.name!r} is declared in code or settings: change it there")
         changed = changed_schedule(self, row, changes)
-        if changed.name != row.name and await schedules.list_schedules(conn, row.backend_alias, changed.name):
-            raise ScheduleExists(f"there is a schedule {changed.name!r} already")
+        if changed.name != row.name and (
+            changed.name in self.home.schedules or await schedules.list_schedules(conn, row.backend_alias, changed.name)
+        ):
+            raise ScheduleExists(f"there is a schedule {changed.name!r} already: choose another name")
         begins = (changed.ticking.timing, changed.paused) != (row.ticking.timing, row.paused) or "starts_at" in changes
         write = (
             schedules.restart(conn, changed, starts_at=changes.get("starts_at"))
@@ -239,15 +260,18 @@ def settings_schedule(entry: ScheduleEntry) -> SettingsSchedule:
 
 def scheduled_calls(ox: "Oxpull", schedule: StoredSchedule, ticks: int, task_named: TaskNamed) -> EnqueueCalls:
     """Return the call of a schedule once for each tick; raises what an enqueue of it would."""
-    own = ox.schedules.get(schedule.name) if schedule.declared else None
-    match own:
+    return ox.enqueuer.numbered_parts([scheduled_call(ox, schedule, task_named)] * ticks)
+
+
+def scheduled_call(ox: "Oxpull", schedule: StoredSchedule, task_named: TaskNamed) -> Call[Any]:
+    """Return the call of a schedule: its declaration's, or the stored one."""
+    match ox.schedules.get(schedule.name) if schedule.declared else None:
         case CodeSchedule(call=call):
-            return ox.enqueuer.numbered_parts([call] * ticks)
+            return call
         case SettingsSchedule(entry=entry):
-            call = entry_call(entry, task_named)
+            return entry_call(entry, task_named)
         case _:
-            call = stored_call(schedule, task_named)
-    return ox.enqueuer.numbered_parts([call] * ticks)
+            return stored_call(schedule, task_named)
 
 
 def stored_call(schedule: StoredSchedule, task_named: TaskNamed) -> Call[Any]:

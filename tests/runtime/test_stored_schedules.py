@@ -99,6 +99,37 @@ async def test_a_stored_schedule_keeps_the_name_from_a_declared_one(looker: Look
     assert not (await ox.get_schedule("taken")).declared
 
 
+async def test_a_schedule_is_not_renamed_to_the_name_of_another_stored_or_declared(looker: Looker) -> None:
+    ox = looker.ox
+    task = ox.task(note)
+    ox.schedule(task.call(), every=600, name="declared")
+    for name in ("first", "second"):
+        await ox.create_schedule(name, task.call(), every=600)
+    for taken in ("second", "declared"):
+        with pytest.raises(ScheduleExists, match=taken):
+            await ox.update_schedule("first", name=taken)
+    assert {row.name for row in await ox.list_schedules()} == {"first", "second"}
+
+
+async def test_a_schedule_runs_once_now_when_somebody_asks_and_its_ticks_stay(looker: Looker, url: str) -> None:
+    ox = looker.ox
+    task = ox.task(note)
+    ox.schedule(task.call("declared"), every=600, name="declared")
+    await ox.create_schedule("stored", task.using(priority=3).call("stored"), every=600, paused=True)
+    await looker.look()
+    results = [await ox.run_schedule(name) for name in ("declared", "stored")]
+    assert [(result.args, result.priority) for result in results] == [(["declared"], 0), (["stored"], 3)]
+    assert await times(ox, "declared") == await times(ox, "stored") == []
+    async with Oxpull(url) as elsewhere:
+        assert (await elsewhere.run_schedule("stored")).args == ["stored"]
+        with pytest.raises(UsageError, match="not loaded here"):
+            await elsewhere.run_schedule("declared")
+        with pytest.raises(ScheduleDoesNotExist):
+            await elsewhere.run_schedule("absent")
+    await looker.look_at(START + 10 * MINUTE)
+    assert await times(ox, "declared") == minutes(10)
+
+
 async def test_a_schedule_is_created_in_the_callers_transaction(looker: Looker) -> None:
     ox = looker.ox
     task = ox.task(note)
