@@ -138,7 +138,7 @@ class ScheduleOperations(Changes):
             raise UsageError(
                 f"the schedule {name!r} is declared in code or settings that are not loaded here: load them"
             )
-        return scheduled_call(self.home, row, self.task_named)
+        return _scheduled_call(self.home, row, self.task_named)
 
     async def create_schedule(
         self, name: str, call: Call[Any], **keywords: Unpack[NewScheduleKeywords]
@@ -260,10 +260,10 @@ def settings_schedule(entry: ScheduleEntry) -> SettingsSchedule:
 
 def scheduled_calls(ox: "Oxpull", schedule: StoredSchedule, ticks: int, task_named: TaskNamed) -> EnqueueCalls:
     """Return the call of a schedule once for each tick; raises what an enqueue of it would."""
-    return ox.enqueuer.numbered_parts([scheduled_call(ox, schedule, task_named)] * ticks)
+    return ox.enqueuer.numbered_parts([_scheduled_call(ox, schedule, task_named)] * ticks)
 
 
-def scheduled_call(ox: "Oxpull", schedule: StoredSchedule, task_named: TaskNamed) -> Call[Any]:
+def _scheduled_call(ox: "Oxpull", schedule: StoredSchedule, task_named: TaskNamed) -> Call[Any]:
     """Return the call of a schedule: its declaration's, or the stored one."""
     match ox.schedules.get(schedule.name) if schedule.declared else None:
         case CodeSchedule(call=call):

@@ -11,7 +11,7 @@ from oxpull_async.domain.batch_counts import counted_as
 from oxpull_async.domain.record import TaskId, TaskStatus, task_id, wire_id
 from oxpull_async.store.batch_counts import count_members, lock_counts, write_counts
 from oxpull_async.store.batches import LATE, cancel_members, expire_batch, scan_members
-from oxpull_async.store.operate import Pruned, PruneRequest
+from oxpull_async.store.operate import Pruned, PruneRequest, prunable
 from oxpull_async.store.results import get_tasks
 
 
@@ -153,10 +153,11 @@ async def complete_overdue(conn: Connection, batch_id: BatchId) -> bool:
     return bool(due)
 
 
-async def prune_batches(conn: Connection, request: PruneRequest, after: BatchId | None) -> Pruned:
+async def prune_batches(conn: Connection, request: PruneRequest, after: str | None) -> Pruned:
     """Look at the next batches and remove those that completed long enough ago.
 
-    One short transaction. A batch stays while any task of it does, a callback that has not ended included.
+    One short transaction. A batch stays while any task of it does, a callback included: that may be retried, and asks
+    for its batch then. A dry run takes what it would prune for gone.
     """
     rows = await conn.fetch(
         "prune_batches_scan",
@@ -166,9 +167,12 @@ async def prune_batches(conn: Connection, request: PruneRequest, after: BatchId 
         limit=request.batch_size,
     )
     last = task_id(rows[-1][0]) if len(rows) == request.batch_size else None
-    doomed = {task_id(row[0]): json.loads(row[2]) for row in rows if row[1]}
-    busy = await _with_busy_callbacks(conn, doomed)
-    ids = [id_ for id_ in doomed if id_ not in busy]
+    doomed = {task_id(row[0]): json.loads(row[3]) for row in rows if row[1] and (request.dry_run or not row[2])}
+    called = await _callbacks_left(conn, doomed)
+    if request.dry_run:
+        ids = [id_ for id_ in doomed if await _would_go(conn, request, id_, called.get(id_, []))]
+    else:
+        ids = [id_ for id_ in doomed if id_ not in called]
     if ids and not request.dry_run:
         names = json.dumps(sorted(wire_id(id_) for id_ in ids))
         async with conn.transaction():
@@ -177,7 +181,24 @@ async def prune_batches(conn: Connection, request: PruneRequest, after: BatchId 
     return Pruned(len(rows), len(ids), last)
 
 
-async def _with_busy_callbacks(conn: Connection, doomed: dict[BatchId, Sequence[dict[str, Any]]]) -> set[BatchId]:
+async def _callbacks_left(
+    conn: Connection, doomed: dict[BatchId, Sequence[dict[str, Any]]]
+) -> dict[BatchId, list[TaskId]]:
+    """Return the callbacks of batches that are still stored as tasks."""
     tasks = {id_: batch for batch, callbacks in doomed.items() for id_ in callback_ids(callbacks)}
-    found = await get_tasks(conn, sorted(tasks)) if tasks else {}
-    return {tasks[id_] for id_, record in found.items() if not record.status.is_finished}
+    found: dict[BatchId, list[TaskId]] = {}
+    for id_ in await get_tasks(conn, sorted(tasks)) if tasks else ():
+        found.setdefault(tasks[id_], []).append(id_)
+    return found
+
+
+async def _would_go(conn: Connection, request: PruneRequest, batch_id: BatchId, called: Sequence[TaskId]) -> bool:
+    """Say whether a prune would have removed every task of a complete batch before it comes to the batch."""
+    left, after = list(called), None
+    while True:
+        if len(await prunable(conn, request, left)) < len(left):
+            return False
+        members = await scan_members(conn, batch_id, after, request.batch_size)
+        if not members:
+            return True
+        left, after = [member.task_id for member in members if member.status is not None], members[-1].task_id

@@ -16,11 +16,14 @@ from oxpull_async.store.locks import due_locks, pass_on
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What one step of a prune looked at and removed, and after which id the next step starts."""
+    """What one step of a prune looked at and removed (a dry run: would remove).
+
+    `after`: where the next step starts; None when there is nothing more to look at.
+    """
 
     scanned: int
     removed: int
-    after: TaskId | None
+    after: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ async def run_now(conn: Connection, ids: Sequence[TaskId]) -> int:
     return await conn.execute("run_tasks_now", ids=_ids(ids))
 
 
-async def prune_step(conn: Connection, request: PruneRequest, after: TaskId | None) -> Pruned:
+async def prune_step(conn: Connection, request: PruneRequest, after: str | None) -> Pruned:
     """Look at the next rows by id and remove those that may go; one short transaction."""
     rows = await conn.fetch(
         "prune_scan",
@@ -81,15 +84,36 @@ async def prune_step(conn: Connection, request: PruneRequest, after: TaskId | No
     )
     doomed = [task_id(row[0]) for row in rows if row[1]]
     last = task_id(rows[-1][0]) if len(rows) == request.batch_size else None
-    if request.dry_run or not doomed:
-        return Pruned(len(rows), len(doomed), last)
+    return Pruned(len(rows), await prune_tasks(conn, request, doomed), last)
+
+
+async def prune_tasks(conn: Connection, request: PruneRequest, ids: Sequence[TaskId]) -> int:
+    """Remove those of these tasks that may go, a dry run only looks; returns how many."""
+    if request.dry_run or not ids:
+        return len(await prunable(conn, request, ids))
     async with conn.transaction():
-        removed = await conn.execute(
-            "prune_tasks", ids=_ids(doomed), statuses=json.dumps(request.statuses), age=request.age_seconds
-        )
-        if removed:
-            await conn.execute("prune_members", ids=_ids(doomed))
-    return Pruned(len(rows), removed, last)
+        found = await prunable(conn, request, ids)
+        if found:
+            await conn.execute("prune_tasks", ids=_ids(found))
+            await conn.execute("prune_members", ids=_ids(found))
+    return len(found)
+
+
+async def prunable(conn: Connection, request: PruneRequest, ids: Sequence[TaskId]) -> list[TaskId]:
+    """Lock those of these tasks that a prune may remove, and return them.
+
+    None that somebody else has locked.
+    """
+    if not ids:
+        return []
+    rows = await conn.fetch(
+        "prunable_tasks",
+        ids=_ids(ids),
+        statuses=json.dumps(request.statuses),
+        age=request.age_seconds,
+        backend_alias=request.backend_alias,
+    )
+    return [task_id(row[0]) for row in rows]
 
 
 async def _end(conn: Connection, statement: str, ids: Sequence[TaskId]) -> int:

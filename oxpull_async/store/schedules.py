@@ -62,7 +62,7 @@ async def store_schedule(conn: Connection, new: NewSchedule) -> bool:
 
 
 async def declare(conn: Connection, new: NewSchedule, known: StoredSchedule | None) -> bool:
-    """Bring a declared schedule's row in line with its declaration; False when somebody was faster.
+    """Bring a declared schedule's row in line; False when somebody was faster.
 
     One that is seen first starts now: its first tick is the next one. So does one with another timing.
     """
@@ -116,7 +116,7 @@ async def look_again(conn: Connection, schedule: StoredSchedule) -> bool:
 
 
 async def forget_unserved(conn: Connection, backend_alias: str, age_seconds: float) -> int:
-    """Forget declared schedules that no worker has served for so long: nobody declares them any more."""
+    """Forget declared schedules that no worker has served for so long; returns how many."""
     return await conn.execute("forget_schedules", backend_alias=backend_alias, age=age_seconds)
 
 

@@ -55,9 +55,18 @@ async def overdue(conn: Connection, backend_alias: str) -> dict[str, float]:
     return {row[0]: float(row[1]) for row in rows}
 
 
-async def prune_ticks(conn: Connection, age_seconds: float, limit: int) -> int:
-    """Remove up to `limit` ticks that were noted longer ago; returns how many."""
-    return await conn.execute("prune_ticks", age=age_seconds, limit=limit)
+async def prune_ticks(conn: Connection, age_seconds: float, limit: int, backend_alias: str | None = None) -> int:
+    """Remove up to `limit` ticks that were noted longer ago, of one alias or all.
+
+    Returns how many.
+    """
+    return await conn.execute("prune_ticks", age=age_seconds, limit=limit, backend_alias=backend_alias)
+
+
+async def count_ticks(conn: Connection, age_seconds: float, backend_alias: str | None = None) -> int:
+    """Count the ticks, of one alias or all, that were noted longer ago."""
+    row = await conn.fetchrow("count_ticks", age=age_seconds, backend_alias=backend_alias)
+    return 0 if row is None else int(row[0])
 
 
 async def fire(conn: Connection, schedule: StoredSchedule, due: DueTicks, calls: EnqueueCalls) -> Fired | None:

@@ -218,13 +218,14 @@ async def what_schedules_do(conn: Connection) -> None:
     await schedules.restart(conn, await planned.read(conn, "declared"))
     await schedules.forget_unserved(conn, make.ALIAS, 3600)
     await schedules.delete(conn, stored.id)
+    await ticks.count_ticks(conn, 0)
     await ticks.prune_ticks(conn, 0, 10)
 
 
 async def what_is_swept_up(conn: Connection) -> None:
     await follow_ups.recheck(conn, 10)
-    await clean.clean_keys(conn, "", 10, dry_run=False)
-    await clean.clean_locks(conn, 10)
+    await clean.clean_keys(conn, make.pruning(10), None)
+    await clean.clean_locks(conn, make.pruning(10), None)
 
 
 @pytest.mark.parametrize(("silent", "restless"), PAIRS)

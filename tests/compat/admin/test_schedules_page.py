@@ -96,7 +96,7 @@ def test_schedules_are_enqueued_once_from_the_list_and_what_is_refused_is_said_o
     chosen = [str(row.pk) for row in OxpullSchedule.objects.all()]
     said = messages_of(editor.post(PAGES, {"action": "run_now", "_selected_action": chosen}, follow=True))
     assert said[0] == "2 schedules enqueued"
-    assert [line.partition(":")[0] for line in said[1:]] == ["Schedule &#x27;guarded&#x27;"]
+    assert [line.partition(":")[0] for line in said[1:]] == ["Schedule 'guarded'"]
     assert sorted(task.args + list(task.kwargs.values()) for task in OxpullTask.objects.all()) == [[1], [5]]
 
 
