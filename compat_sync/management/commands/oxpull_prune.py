@@ -23,7 +23,8 @@ class Command(BaseCommand):
 
     help = (
         "Remove tasks that ended long enough ago, in short transactions, and what nothing hangs on any more: unique "
-        "keys, running locks, notes of ticks, batches. READY, WAITING and RUNNING tasks are never removed. Safe to stop anywhere and to repeat."
+        "keys, running locks, notes of ticks, batches. READY, WAITING and RUNNING tasks are never removed. Safe to "
+        "stop anywhere and to repeat."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
