@@ -9,7 +9,14 @@ import uuid_utils
 
 from oxpull_async.app.changes import ANY_QUEUE, Changes
 from oxpull_async.app.task import Call, Task
-from oxpull_async.domain.errors import Conflict, InvalidTask, ScheduleDoesNotExist, ScheduleExists, UsageError
+from oxpull_async.domain.errors import (
+    Conflict,
+    DataRefused,
+    InvalidTask,
+    ScheduleDoesNotExist,
+    ScheduleExists,
+    UsageError,
+)
 from oxpull_async.domain.schedule import (
     DeclaredSchedule,
     NewSchedule,
@@ -153,7 +160,7 @@ class ScheduleOperations(Changes):
         """
         new = new_schedule(self, name, call, keywords)
         if not await self.operate(lambda c: schedules.store_schedule(c, new)):
-            raise ScheduleExists(f"there is a schedule {name!r} already: choose another name, or change that one")
+            raise _taken(name)
         await self.wake(ANY_QUEUE)
         return await self.get_schedule(name)
 
@@ -226,14 +233,20 @@ class ScheduleOperations(Changes):
         if changed.name != row.name and (
             changed.name in self.home.schedules or await schedules.list_schedules(conn, row.backend_alias, changed.name)
         ):
-            raise ScheduleExists(f"there is a schedule {changed.name!r} already: choose another name")
+            raise _taken(changed.name)
         begins = (changed.ticking.timing, changed.paused) != (row.ticking.timing, row.paused) or "starts_at" in changes
-        write = (
-            schedules.restart(conn, changed, starts_at=changes.get("starts_at"))
-            if begins
-            else schedules.change(conn, replace(changed, next_at=upcoming_tick(changed)))
-        )
-        if not await write:
+        try:
+            async with conn.transaction():
+                written = await (
+                    schedules.restart(conn, changed, starts_at=changes.get("starts_at"))
+                    if begins
+                    else schedules.change(conn, replace(changed, next_at=upcoming_tick(changed)))
+                )
+        except DataRefused:
+            if changed.name == row.name:
+                raise
+            raise _taken(changed.name) from None
+        if not written:
             raise Conflict
         return changed
 
@@ -320,6 +333,10 @@ def changed_schedule(operations: ScheduleOperations, row: StoredSchedule, change
     if "ends_at" in changes:
         changed = replace(changed, ends_at=checked_run_after(changes["ends_at"]))
     return replace(changed, paused=bool(changes.get("paused", row.paused)))
+
+
+def _taken(name: str) -> ScheduleExists:
+    return ScheduleExists(f"there is a schedule {name!r} already: choose another name, or change that one")
 
 
 def _as_keywords(ticking: Ticking) -> dict[str, Any]:

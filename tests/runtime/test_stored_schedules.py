@@ -1,5 +1,6 @@
 """Stored schedules on each database, and what is refused of any schedule."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
@@ -109,6 +110,22 @@ async def test_a_schedule_is_not_renamed_to_the_name_of_another_stored_or_declar
         with pytest.raises(ScheduleExists, match=taken):
             await ox.update_schedule("first", name=taken)
     assert {row.name for row in await ox.list_schedules()} == {"first", "second"}
+
+
+async def test_of_two_schedules_that_are_given_one_name_at_once_one_is_told_that_it_is_taken(
+    looker: Looker,
+) -> None:
+    ox = looker.ox
+    task = ox.task(note)
+    for number in range(5):
+        names = [f"first {number}", f"second {number}"]
+        for name in names:
+            await ox.create_schedule(name, task.call(), every=600)
+        answers = await asyncio.gather(
+            *(ox.update_schedule(name, name=f"both {number}") for name in names), return_exceptions=True
+        )
+        refused = [answer for answer in answers if isinstance(answer, BaseException)]
+        assert [type(one) for one in refused] == [ScheduleExists]
 
 
 async def test_a_schedule_runs_once_now_when_somebody_asks_and_its_ticks_stay(looker: Looker, url: str) -> None:
