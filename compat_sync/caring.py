@@ -63,7 +63,7 @@ def _look_at[G: OpenBatch | OpenWorkflow](care: Care[G], group: G, ends: float) 
     put_right, after = 0, None
     while True:
         step = blocking(partial(_step, care, group, after))
-        put_right += step.missing + step.unforeseen + step.expired
+        put_right += step.put_right
         after = step.after
         if after is None or time.monotonic() >= ends:
             return put_right

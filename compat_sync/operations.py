@@ -13,7 +13,9 @@ from compat_sync import clock
 from compat_sync.backend import OxpullBackend
 from compat_sync.connection import DjangoConnection
 from compat_sync.declared import declared_task
+from compat_sync.enqueuing import Request
 from compat_sync.repeating import repeat_blocking
+from compat_sync.results import TaskResult
 from compat_sync.tasks import core_task
 from oxpull_async.app.operations import Health, Operations
 from oxpull_async.app.oxpull import Oxpull
@@ -123,6 +125,11 @@ class BlockingOperations(_OnDjango):
         found = await self._reading.explain(id_)
         reasons = tuple(replace(reason, text=_in_django(reason.text)) for reason in found.reasons)
         return replace(found, reasons=reasons)
+
+    async def run_schedule(self, name: str) -> TaskResult:
+        """Enqueue the call of a schedule once, now; its ticks and its pause stay as they are."""
+        call = await self.call_of_schedule(name)
+        return backend_of(self.settings.alias).enqueuing.on_django(Request.of_one(self.home, call))[0]
 
     async def wake(self, queue_name: str) -> None:
         """Wake the workers of a queue ("": of all) by the commit."""

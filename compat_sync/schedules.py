@@ -17,6 +17,7 @@ from compat_sync.operations import BlockingOperations, operations_of
 from compat_sync.options.schedules import as_in_settings
 from compat_sync.placement import database_alias
 from compat_sync.registry import ScheduleKind, kinds
+from compat_sync.results import TaskResult
 from compat_sync.shim import run_blocking
 from oxpull_async.app.task import Call
 
@@ -33,6 +34,7 @@ __all__ = [
     "fields_of",
     "pause_schedule",
     "resume_schedule",
+    "run_schedule",
     "update_schedule",
 ]
 
@@ -151,6 +153,20 @@ def pause_schedule(schedule: OxpullSchedule | str, *, user: Any = None, backend:
 def resume_schedule(schedule: OxpullSchedule | str, *, user: Any = None, backend: str = "default") -> bool:
     """Let a paused schedule go on with its next tick; False when it was not paused."""
     return _switch(schedule, user, backend, "resume_schedule")
+
+
+def run_schedule(schedule: OxpullSchedule | str, *, user: Any = None, backend: str = "default") -> TaskResult:
+    """Enqueue the call of a schedule once, now; its ticks and its pause stay as they are.
+
+    Raises: ScheduleDoesNotExist, PermissionDenied, UsageError for one that the settings do not have any more, and what
+    an enqueue of its call raises.
+    """
+    row = _found(schedule, backend)
+    if not row.declared:
+        _permit(_kind_of(row.task_path), user)
+    operations = operations_of(row.backend_alias)
+    with translated():
+        return run_blocking(operations.run_schedule(row.name))
 
 
 def delete_schedule(schedule: OxpullSchedule | str, *, user: Any = None, backend: str = "default") -> bool:

@@ -109,7 +109,7 @@ class ScheduleAdmin(ReadOnlyAdmin):
     search_fields = ("name",)
     search_help_text = "A name, or its beginning."
     ordering = ("backend_alias", "name")
-    actions = ("pause", "resume")
+    actions = ("run_now", "pause", "resume")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Those may add who have Django's permission to."""
@@ -158,23 +158,20 @@ class ScheduleAdmin(ReadOnlyAdmin):
         for row in queryset:
             schedules.delete_schedule(row, user=request.user)
 
+    @admin.action(description="Enqueue selected schedules once now", permissions=["change"])
+    def run_now(self, request: HttpRequest, queryset: Any) -> None:
+        """Enqueue their calls once; their ticks and pauses stay as they are."""
+        _switch(request, queryset, schedules.run_schedule, "enqueued")
+
     @admin.action(description="Pause selected schedules", permissions=["change"])
     def pause(self, request: HttpRequest, queryset: Any) -> None:
         """Drop their ticks from now on."""
-        self._switch(request, queryset, schedules.pause_schedule, "paused")
+        _switch(request, queryset, schedules.pause_schedule, "paused")
 
     @admin.action(description="Resume selected schedules", permissions=["change"])
     def resume(self, request: HttpRequest, queryset: Any) -> None:
         """Let them go on with their next ticks."""
-        self._switch(request, queryset, schedules.resume_schedule, "resumed")
-
-    def _switch(self, request: HttpRequest, queryset: Any, switch: Any, done: str) -> None:
-        try:
-            changed = sum(switch(row, user=request.user) for row in queryset)
-        except (OxpullError, PermissionDenied) as refused:
-            messages.error(request, str(refused))
-        else:
-            messages.success(request, f"{changed} schedules {done}")
+        _switch(request, queryset, schedules.resume_schedule, "resumed")
 
     @admin.display(description="ticks")
     def when(self, row: OxpullSchedule) -> str:
@@ -192,3 +189,17 @@ class ScheduleAdmin(ReadOnlyAdmin):
         """Say whether it is declared, and whether it ticks."""
         kind = "declared" if row.declared else "stored"
         return f"{kind}, paused" if row.paused else f"{kind}, ended" if row.next_at is None else kind
+
+
+def _switch(request: HttpRequest, queryset: Any, switch: Any, done: str) -> None:
+    """Change the chosen schedules one by one, and say what was done and what was refused."""
+    changed, refusals = 0, list[str]()
+    for row in queryset:
+        try:
+            changed += bool(switch(row, user=request.user))
+        except (OxpullError, PermissionDenied) as refused:
+            refusals.append(f"schedule {row.name!r}: {refused}")
+    if changed or not refusals:
+        messages.success(request, f"{changed} schedules {done}")
+    for refusal in refusals:
+        messages.error(request, refusal)

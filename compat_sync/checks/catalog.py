@@ -70,7 +70,7 @@ CATALOG: Mapping[str, Situation] = MappingProxyType(
             "Write {'api': {'limit': 20, 'per': 1, 'tasks': ['shop.tasks.push']}}; docs/rate-limits.md has more.",
         ),
         "E102": Situation(
-            "An entry of `SCHEDULES` is wrong, or its task cannot be imported or is no task.",
+            "An entry of `SCHEDULES` is wrong, its task cannot be imported or is no task, or its arguments do not fit.",
             "docs/schedules.md has what an entry takes; name the function below @task by its module.",
         ),
         "E104": Situation(

@@ -10,6 +10,8 @@ from django.utils.module_loading import import_string
 from compat_sync.checks.catalog import Problem
 from compat_sync.options import BackendOptions
 from compat_sync.unique import is_registered
+from oxpull_async.domain.schedule_entry import ScheduleEntry
+from oxpull_async.domain.signatures import CallShape
 
 __all__ = ["imported", "named_problems", "schedule_problems", "scheduled_problems", "schedules_of"]
 
@@ -42,6 +44,9 @@ def schedule_problems(options: BackendOptions) -> Iterator[Problem]:
         if fault := _fault(entry.task_path):
             text = f"TASKS[{settings.alias!r}]: the schedule {name!r} names {entry.task_path!r}, which {fault}."
             yield Problem("E102", text)
+        elif fault := _call_fault(entry):
+            text = f"TASKS[{settings.alias!r}]: the schedule {name!r} cannot call {entry.task_path!r}: {fault}"
+            yield Problem("E102", text)
     for key, kind in options.schedulable.items():
         if fault := _fault(kind.task_path) or (None if kind.form is None else _form_fault(kind.form)):
             yield Problem("E107", f"TASKS[{settings.alias!r}]: SCHEDULABLE_TASKS[{key!r}] {kind.task_path!r} {fault}.")
@@ -69,6 +74,14 @@ def _fault(path: str) -> str | None:
     if not isinstance(found, Task):
         return f"is no task but {found!r:.80}"
     return None if found.module_path == path else f"is the task {found.module_path!r}: name it by that path"
+
+
+def _call_fault(entry: ScheduleEntry) -> str | None:
+    """Say why a schedule's arguments do not fit its task, or None."""
+    task: Any = imported(entry.task_path)
+    if getattr(task, "takes_batch", False):
+        return "it takes its batch, so it runs in one only."
+    return CallShape.of(task.func, skip_first=int(task.takes_context)).mismatch(entry.args, entry.kwargs)
 
 
 def _form_fault(path: str) -> str | None:

@@ -1,42 +1,26 @@
 """What operators ask of an Oxpull: change tasks, pause queues, count, prune, check health."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from oxpull_async.app.changes import CHUNK, checked_id
+from oxpull_async.app.pruning import PRUNABLE, PruneReport, prune, prune_request
 from oxpull_async.app.schedules import ScheduleOperations
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.batch import BatchStatus
-from oxpull_async.domain.durations import Duration, seconds
-from oxpull_async.domain.errors import TaskResultDoesNotExist, UsageError
+from oxpull_async.domain.durations import Duration
+from oxpull_async.domain.errors import TaskResultDoesNotExist
 from oxpull_async.domain.explanation import Explanation
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.task import checked_queue
-from oxpull_async.store import batch_care, clean, health, operate, queues, rate_windows, ticks, workflow_care
+from oxpull_async.store import batch_care, health, queues, ticks, workflow_care
 from oxpull_async.store.explain import explain_task
 from oxpull_async.store.queues import QueueStats
 
 __all__ = ["CHUNK", "PRUNABLE", "Health", "Operations", "PruneReport", "checked_id"]
 
-type _PruneGroups = Callable[[Connection, operate.PruneRequest, str | None], Awaitable[operate.Pruned]]
-
 DAY, LOOKED_AT = 86_400.0, 1_000
-PRUNABLE = (TaskStatus.SUCCESSFUL, TaskStatus.DISCARDED, TaskStatus.FAILED, TaskStatus.LOST)
-
-
-@dataclass(frozen=True, slots=True)
-class PruneReport:
-    """How many rows a prune looked at, and how many it removed (or would remove, in a dry run).
-
-    `batches` and `workflows`: how many of these it removed besides.
-    """
-
-    scanned: int
-    removed: int
-    dry_run: bool
-    batches: int = 0
-    workflows: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,67 +98,15 @@ class Operations(ScheduleOperations):
         dry_run: bool = False,
         progress: Callable[[PruneReport], None] | None = None,
     ) -> PruneReport:
-        """Remove ended tasks in short transactions of `batch_size` rows.
+        """Remove ended tasks and what nothing hangs on any more, in short transactions.
 
-        `progress` is called after each with the report so far. READY, WAITING and RUNNING tasks are never removed.
+        Each is of `batch_size` rows; `progress` is called after each with the report so far. READY, WAITING and RUNNING
+        tasks are never removed, nor members of a batch that is not complete. A dry run counts what would go.
 
         Raises: UsageError for another status, a batch size below 1 or a negative age.
         """
-        asked = _prune_request(older_than, statuses, batch_size, dry_run=dry_run)
-        request = replace(asked, backend_alias=self.settings.alias)
-        report, after = PruneReport(0, 0, dry_run), None
-        while True:
-            step = await self.operate(lambda c, after=after: operate.prune_step(c, request, after))  # type: ignore[misc]
-            report = replace(report, scanned=report.scanned + step.scanned, removed=report.removed + step.removed)
-            if progress is not None:
-                progress(report)
-            after = step.after
-            if after is None:
-                await self._clean(batch_size, dry_run=dry_run)
-                await self._prune_ticks(request.age_seconds, batch_size, dry_run=dry_run)
-                batches = await self._prune_groups(batch_care.prune_batches, request)
-                workflows = await self._prune_groups(workflow_care.prune_workflows, request)
-                return replace(report, batches=batches, workflows=workflows)
-
-    async def _prune_groups(self, prune: _PruneGroups, request: operate.PruneRequest) -> int:
-        """Remove batches or workflows that completed long enough ago, in steps; those without a task."""
-        removed, after = 0, None
-        while True:
-            step = await self.operate(lambda c, after=after: prune(c, request, after))  # type: ignore[misc]
-            removed, after = removed + step.removed, step.after
-            if after is None:
-                return removed
-
-    async def _clean(self, batch_size: int, *, dry_run: bool) -> None:
-        """Remove stale unique keys, idle running locks and rate windows long over in steps of `batch_size`."""
-        key: str | None = ""
-        while key is not None:
-            step = await self.operate(lambda c, key=key: clean.clean_keys(c, key, batch_size, dry_run=dry_run))  # type: ignore[misc]
-            key = step.after
-        while not dry_run and await self.operate(lambda c: clean.clean_locks(c, batch_size)) == batch_size:
-            pass
-        while not dry_run and await self.operate(lambda c: rate_windows.prune_windows(c, batch_size)) >= batch_size:
-            pass
-
-    async def _prune_ticks(self, age_seconds: float, batch_size: int, *, dry_run: bool) -> None:
-        """Remove the notes of old ticks in steps of `batch_size`."""
-        while not dry_run and await self._prune_some_ticks(age_seconds, batch_size) == batch_size:
-            pass
-
-    async def _prune_some_ticks(self, age_seconds: float, batch_size: int) -> int:
-        return await self.operate(lambda c: ticks.prune_ticks(c, age_seconds, batch_size))
-
-
-def _prune_request(
-    older_than: Duration, statuses: Sequence[str], batch_size: int, *, dry_run: bool
-) -> operate.PruneRequest:
-    names = (statuses,) if isinstance(statuses, str) else tuple(statuses)
-    for name in names:
-        if name not in PRUNABLE:
-            raise UsageError(f"tasks with status {name!r} are not pruned: choose among {', '.join(PRUNABLE)}")
-    if type(batch_size) is not int or batch_size < 1:
-        raise UsageError(f"batch_size={batch_size!r} must be a whole number of rows, at least 1")
-    return operate.PruneRequest(seconds(older_than, name="older_than"), names, batch_size, dry_run)
+        asked = prune_request(older_than, statuses, batch_size, dry_run=dry_run)
+        return await prune(self.operate, replace(asked, backend_alias=self.settings.alias), progress)
 
 
 def _open_too_long(

@@ -9,7 +9,14 @@ import uuid_utils
 
 from oxpull_async.app.changes import ANY_QUEUE, Changes
 from oxpull_async.app.task import Call, Task
-from oxpull_async.domain.errors import Conflict, InvalidTask, ScheduleDoesNotExist, ScheduleExists, UsageError
+from oxpull_async.domain.errors import (
+    Conflict,
+    DataRefused,
+    InvalidTask,
+    ScheduleDoesNotExist,
+    ScheduleExists,
+    UsageError,
+)
 from oxpull_async.domain.schedule import (
     DeclaredSchedule,
     NewSchedule,
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from oxpull_async.app.oxpull import Oxpull
+    from oxpull_async.app.result import TaskResult
     from oxpull_async.db.contract import Connection
     from oxpull_async.domain.record import TaskRecord
 
@@ -92,6 +100,15 @@ class Scheduling:
         ox = cast("Oxpull", self)
         return scheduled_calls(ox, schedule, ticks, ox.task_named)
 
+    async def run_schedule(self, name: str) -> "TaskResult[Any]":
+        """Enqueue the call of a schedule once, now; its ticks and its pause stay as they are.
+
+        Raises: ScheduleDoesNotExist, UsageError for a declared schedule whose declaration is not here, and what an
+        enqueue of its call raises.
+        """
+        ox = cast("Oxpull", self)
+        return await ox.enqueuer.enqueue(await ox.call_of_schedule(name))
+
     async def announce_scheduled(self, records: "Sequence[TaskRecord]") -> None:
         """Wake the workers of the queues of these tasks."""
         for queue_name in sorted({record.queue_name for record in records}):
@@ -121,6 +138,15 @@ class ScheduleOperations(Changes):
         """Return a schedule; raises ScheduleDoesNotExist."""
         return await self._change(name, _as_it_is)
 
+    async def call_of_schedule(self, name: str) -> Call[Any]:
+        """Return what a schedule calls; raises as `Oxpull.run_schedule` does."""
+        row = await self.get_schedule(name)
+        if row.declared and name not in self.home.schedules:
+            raise UsageError(
+                f"the schedule {name!r} is declared in code or settings that are not loaded here: load them"
+            )
+        return _scheduled_call(self.home, row, self.task_named)
+
     async def create_schedule(
         self, name: str, call: Call[Any], **keywords: Unpack[NewScheduleKeywords]
     ) -> StoredSchedule:
@@ -134,7 +160,7 @@ class ScheduleOperations(Changes):
         """
         new = new_schedule(self, name, call, keywords)
         if not await self.operate(lambda c: schedules.store_schedule(c, new)):
-            raise ScheduleExists(f"there is a schedule {name!r} already: choose another name, or change that one")
+            raise _taken(name)
         await self.wake(ANY_QUEUE)
         return await self.get_schedule(name)
 
@@ -204,15 +230,23 @@ class ScheduleOperations(Changes):
         if row.declared:
             raise UsageError(f"the schedule {row.name!r} is declared in code or settings: change it there")
         changed = changed_schedule(self, row, changes)
-        if changed.name != row.name and await schedules.list_schedules(conn, row.backend_alias, changed.name):
-            raise ScheduleExists(f"there is a schedule {changed.name!r} already")
+        if changed.name != row.name and (
+            changed.name in self.home.schedules or await schedules.list_schedules(conn, row.backend_alias, changed.name)
+        ):
+            raise _taken(changed.name)
         begins = (changed.ticking.timing, changed.paused) != (row.ticking.timing, row.paused) or "starts_at" in changes
-        write = (
-            schedules.restart(conn, changed, starts_at=changes.get("starts_at"))
-            if begins
-            else schedules.change(conn, replace(changed, next_at=upcoming_tick(changed)))
-        )
-        if not await write:
+        try:
+            async with conn.transaction():
+                written = await (
+                    schedules.restart(conn, changed, starts_at=changes.get("starts_at"))
+                    if begins
+                    else schedules.change(conn, replace(changed, next_at=upcoming_tick(changed)))
+                )
+        except DataRefused:
+            if changed.name == row.name:
+                raise
+            raise _taken(changed.name) from None
+        if not written:
             raise Conflict
         return changed
 
@@ -239,15 +273,18 @@ def settings_schedule(entry: ScheduleEntry) -> SettingsSchedule:
 
 def scheduled_calls(ox: "Oxpull", schedule: StoredSchedule, ticks: int, task_named: TaskNamed) -> EnqueueCalls:
     """Return the call of a schedule once for each tick; raises what an enqueue of it would."""
-    own = ox.schedules.get(schedule.name) if schedule.declared else None
-    match own:
+    return ox.enqueuer.numbered_parts([_scheduled_call(ox, schedule, task_named)] * ticks)
+
+
+def _scheduled_call(ox: "Oxpull", schedule: StoredSchedule, task_named: TaskNamed) -> Call[Any]:
+    """Return the call of a schedule: its declaration's, or the stored one."""
+    match ox.schedules.get(schedule.name) if schedule.declared else None:
         case CodeSchedule(call=call):
-            return ox.enqueuer.numbered_parts([call] * ticks)
+            return call
         case SettingsSchedule(entry=entry):
-            call = entry_call(entry, task_named)
+            return entry_call(entry, task_named)
         case _:
-            call = stored_call(schedule, task_named)
-    return ox.enqueuer.numbered_parts([call] * ticks)
+            return stored_call(schedule, task_named)
 
 
 def stored_call(schedule: StoredSchedule, task_named: TaskNamed) -> Call[Any]:
@@ -296,6 +333,10 @@ def changed_schedule(operations: ScheduleOperations, row: StoredSchedule, change
     if "ends_at" in changes:
         changed = replace(changed, ends_at=checked_run_after(changes["ends_at"]))
     return replace(changed, paused=bool(changes.get("paused", row.paused)))
+
+
+def _taken(name: str) -> ScheduleExists:
+    return ScheduleExists(f"there is a schedule {name!r} already: choose another name, or change that one")
 
 
 def _as_keywords(ticking: Ticking) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 import click
 from rich.console import Console
 
-from oxpull_async.app.operations import PRUNABLE, PruneReport
 from oxpull_async.app.oxpull import Oxpull
+from oxpull_async.app.pruning import PRUNABLE, PruneReport
 from oxpull_async.cli.options import database_options, duration, names
 from oxpull_async.cli.output import print_json
 from oxpull_async.cli.target import Target
@@ -27,6 +27,7 @@ def prune_command(
 ) -> None:
     """Remove tasks that ended long enough ago, in short transactions.
 
+    And what nothing hangs on any more: unique keys, running locks, notes of old ticks, batches without tasks.
     It can be stopped at any time and started again.
     """
 
@@ -57,6 +58,9 @@ def prune_progress() -> Iterator[Callable[[PruneReport], None]]:
 def prune_line(report: PruneReport) -> str:
     """Say what a prune has done."""
     verb = "would remove" if report.dry_run else "removed"
-    batches = f" and {report.batches:,} batches" if report.batches else ""
-    workflows = f" and {report.workflows:,} workflows" if report.workflows else ""
-    return f"{verb} {report.removed:,} of {report.scanned:,} tasks looked at{batches}{workflows}"
+    counts = {
+        "unique keys": report.keys, "running locks": report.locks, "ticks": report.ticks,
+        "rate windows": report.windows, "batches": report.batches, "workflows": report.workflows,
+    }  # fmt: skip
+    besides = ", ".join(f"{name}: {count:,}" for name, count in counts.items() if count)
+    return f"{verb} {report.removed:,} of {report.scanned:,} tasks looked at{besides and f'; {besides}'}"

@@ -1,4 +1,4 @@
-"""`oxpull schedules`: what ticks when; and its pause, resume and delete."""
+"""`oxpull schedules`: what ticks when; and its run, pause, resume and delete."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -15,7 +15,7 @@ COLUMNS = tuple(map(Column, ("schedule", "kind", "when", "task", "last tick", "n
 _names = click.argument("names", metavar="NAME...", nargs=-1, required=True)
 
 
-@click.group("schedules", short_help="Show schedules; pause, resume, delete.", invoke_without_command=True)
+@click.group("schedules", short_help="Show schedules; run, pause, resume, delete.", invoke_without_command=True)
 @database_options
 def schedules_command(target: Target) -> None:
     """Show every schedule with its last and its next tick.
@@ -31,6 +31,22 @@ def schedules_command(target: Target) -> None:
         print_table(COLUMNS, map(_row, found))
     else:
         click.echo("no schedules")
+
+
+@schedules_command.command("run")
+@click.argument("name")
+@database_options
+def run_command(target: Target, *, name: str) -> None:
+    """Enqueue the call of a schedule once, now; its ticks and its pause stay as they are.
+
+    A declared one needs its declaration: name the app as module:ox.
+    """
+    result = target.run(lambda ox: ox.run_schedule(name))
+    if target.as_json:
+        print_json({"schedule": name, "task": result.id, "created": result.created})
+    else:
+        how = "enqueued as" if result.created else "answered with the pending"
+        click.echo(printable(f"{name} {how} task {result.id}"))
 
 
 @schedules_command.command("pause")

@@ -1,6 +1,5 @@
 """Follow the tasks of one demo run, and remove them at its end."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import batched
@@ -8,8 +7,9 @@ from itertools import batched
 from oxpull_async.app.operations import CHUNK, PRUNABLE
 from oxpull_async.demo.modules import Totals
 from oxpull_async.demo.tasks import ox
-from oxpull_async.domain.record import TaskId, TaskRecord, TaskStatus, WorkerId, wire_id
+from oxpull_async.domain.record import TaskId, TaskRecord, TaskStatus, WorkerId
 from oxpull_async.store import lease
+from oxpull_async.store.operate import PruneRequest, prune_tasks
 from oxpull_async.store.results import get_tasks
 
 
@@ -80,8 +80,8 @@ class Watch:
 async def forget(ids: Sequence[TaskId], workers: Sequence[WorkerId]) -> None:
     """Remove the tasks and workers of a run, and nothing else; cancel what has not ended."""
     await ox.cancel_many(ids)
+    request = PruneRequest(0.0, PRUNABLE, CHUNK, dry_run=False)
     for some in batched(ids, CHUNK):
-        values = {"ids": json.dumps([wire_id(id_) for id_ in some]), "statuses": json.dumps(PRUNABLE), "age": 0.0}
-        await ox.operate(lambda conn, values=values: conn.execute("prune_tasks", **values))  # type: ignore[misc]
+        await ox.operate(lambda conn, some=some: prune_tasks(conn, request, some))  # type: ignore[misc]
     for worker_id in workers:
         await ox.operate(lambda conn, worker_id=worker_id: lease.remove(conn, worker_id))  # type: ignore[misc]

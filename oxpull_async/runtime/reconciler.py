@@ -58,8 +58,11 @@ class Reconciler:
 
     async def _look(self) -> bool:
         """Follow marks, and walk from time to time; returns whether there may be more marks."""
-        moved = await repeat(self._database, lambda conn: batch_care.recheck_members(conn, MARKS_AT_ONCE))
-        rounds = 0
+        ends, moved, rounds = time.monotonic() + MOST_TIME, 0, 0
+        while looked := await repeat(self._database, lambda conn: batch_care.recheck_members(conn, MARKS_AT_ONCE)):
+            moved += looked
+            if time.monotonic() >= ends:
+                break
         while rounds < ROUNDS and await self._follow_nodes():
             rounds += 1
         if time.monotonic() - self._walked_at >= self._lease.interval / 2:

@@ -5,7 +5,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 LOOK = 5.0
 SOONEST = 0.2
 SPREAD = 0.05
-LEFT_ALONE = 60.0
-TICKS_KEPT = 7 * 86400.0
+LEFT_ALONE, LEFT_TO_OTHERS = 60.0, 5.0
+UNSERVED = timedelta(minutes=5)
+KEPT = 7 * 86400.0
 PRUNE_EVERY, PRUNE_AT_ONCE, PRUNE_ROUNDS = 600.0, 1000, 10
 
 
@@ -45,7 +46,7 @@ class Passing:
     """One host's look at its schedules, on whatever connection it is given.
 
     It waits for nothing but that connection. A schedule that this process does not know, or that failed, is left alone
-    for a minute: another worker may know it.
+    for a minute: another worker may know it. One whose locks could not be had is tried again after seconds.
     """
 
     host: Host
@@ -73,26 +74,33 @@ class Passing:
         return 0.0
 
     async def _declare(self) -> None:
-        """Bring the rows of this process's own schedules in line with their declarations, once for each."""
+        """Bring the rows of this process's own schedules in line with their declarations, once for each.
+
+        Where somebody was faster, the next look reads again what is there.
+        """
         alias = self.host.settings.alias
         missing = {name: one for name, one in self.host.schedules.items() if self.declared.get(name) != one}
         if not missing:
             return
         known = {row.name: row for row in await self.operate(lambda conn: schedules.list_schedules(conn, alias))}
         for name, one in missing.items():
-            row, self.declared[name] = known.get(name), one
+            row = known.get(name)
             if row is not None and not row.declared:
                 self._fail(
                     name, "a stored schedule has this name, so the declared one does not run: rename one of them"
                 )
+                self.declared[name] = one
                 continue
             new = NewSchedule(str(uuid_utils.uuid7()), alias, name, True, one.ticking, one.task_path)
-            await self.operate(lambda conn, new=new, row=row: schedules.declare(conn, new, row))  # type: ignore[misc]
+            if await self.operate(lambda conn, new=new, row=row: schedules.declare(conn, new, row)):  # type: ignore[misc]
+                self.declared[name] = one
 
     async def _serve(self, row: StoredSchedule, now: datetime, *, is_ahead: bool) -> None:
         """Do what is due of one schedule; what goes wrong with it concerns no other."""
         if not self._is_known(row):
             self.left_alone[row.id] = time.monotonic() + LEFT_ALONE
+            if row.declared and row.next_at is not None and now - row.next_at > UNSERVED:
+                self.declared.pop(row.name, None)  # declared otherwise by a worker that is gone
         elif is_ahead:
             await self.operate(lambda conn: schedules.rewind(conn, row))
         elif (due := due_ticks(row, now)) is None:
@@ -103,9 +111,10 @@ class Passing:
     async def _try(self, row: StoredSchedule, due: DueTicks) -> None:
         try:
             await self._fire(row, due)
-        except (UsageError, DataRefused, UniqueEnqueueRace, LockTimeout) as refused:
-            self.left_alone[row.id] = time.monotonic() + LEFT_ALONE
-            self._fail(row.name, str(refused))
+        except (UsageError, DataRefused) as refused:
+            self._leave(row, LEFT_ALONE, refused)
+        except (UniqueEnqueueRace, LockTimeout) as contended:
+            self._leave(row, LEFT_TO_OTHERS, contended)
 
     async def _fire(self, row: StoredSchedule, due: DueTicks) -> None:
         calls = self.host.scheduled_calls(row, len(due.ticks))
@@ -127,6 +136,10 @@ class Passing:
 
     def _serves(self, id_: str) -> bool:
         return self.left_alone.get(id_, 0.0) <= time.monotonic()
+
+    def _leave(self, row: StoredSchedule, seconds: float, error: Exception) -> None:
+        self.left_alone[row.id] = time.monotonic() + seconds
+        self._fail(row.name, str(error))
 
     def _fail(self, name: str, error: str) -> None:
         self.emit(ScheduleFailed(name, error))
@@ -184,10 +197,12 @@ class Scheduler:
             pass
 
     async def _prune(self) -> None:
-        """Remove old ticks and rate windows in short transactions, now and then."""
+        """Remove old ticks, schedules that nobody declares any more and rate windows, now and then."""
         if time.monotonic() < self._prune_at:
             return
         self._prune_at = time.monotonic() + _spread(PRUNE_EVERY)
+        alias = self._host.settings.alias
+        await repeat(self._host.database, lambda conn: schedules.forget_unserved(conn, alias, KEPT))
         for _ in range(PRUNE_ROUNDS):
             if await repeat(self._host.database, _prune_some) < PRUNE_AT_ONCE:
                 return
@@ -200,7 +215,7 @@ async def _read(ids: list[str], conn: "Connection") -> tuple[datetime, list[Stor
 
 
 async def _prune_some(conn: "Connection") -> int:
-    removed = await ticks.prune_ticks(conn, TICKS_KEPT, PRUNE_AT_ONCE)
+    removed = await ticks.prune_ticks(conn, KEPT, PRUNE_AT_ONCE)
     return max(removed, await rate_windows.prune_windows(conn, PRUNE_AT_ONCE))
 
 

@@ -21,6 +21,7 @@ logger = logging.getLogger("oxpull_async.supervisor")
 
 FIRST_PAUSE, LONGEST_PAUSE, RESET_AFTER = 0.5, 30.0, 60.0
 AT_ONCE, MOST_AT_ONCE = 2.0, 5
+INSIST_EVERY = 0.5
 IN_ORDER = frozenset({0, EXIT_CODE, -signal.SIGTERM})
 _SIGNALS = {number.value: number.name for number in signal.Signals}
 
@@ -81,14 +82,17 @@ class Supervisor:
         self._charge = charge
         self._children: set[Process] = set()
         self._stopping = asyncio.Event()
+        self._at_once = asyncio.Event()
         self._restarts = 0
         self._disorderly = 0
         self._gave_up: str | None = None
 
     def stop(self) -> None:
         """Ask all children to drain and start none anymore; a second call asks them to stop at once."""
+        if self._stopping.is_set():
+            self._at_once.set()
         if self._children:
-            again = " at once" if self._stopping.is_set() else ""
+            again = " at once" if self._at_once.is_set() else ""
             logger.info("stopping %d processes%s", len(self._children), again)
         self._stopping.set()
         for child in self._children:
@@ -97,11 +101,12 @@ class Supervisor:
     async def run(self) -> Report:
         """Keep the children running until they end in order, are stopped, or fail without end."""
         with _lifeline() as reading_end:
-            killer = asyncio.create_task(self._kill_late())
+            pushing = [asyncio.create_task(push) for push in (self._insist(), self._kill_late())]
             try:
                 await asyncio.gather(*(self._keep(reading_end) for _ in range(self._charge.processes)))
             finally:
-                killer.cancel()
+                for push in pushing:
+                    push.cancel()
         return Report(self._restarts, self._disorderly, self._gave_up)
 
     async def _keep(self, lifeline: int) -> None:
@@ -157,6 +162,17 @@ class Supervisor:
         self._gave_up = f"a process failed {MOST_AT_ONCE} times in a row within {AT_ONCE:.0f} s of its start"
         logger.error("%s: giving up", self._gave_up)
         self.stop()
+
+    async def _insist(self) -> None:
+        """Repeat the second signal until all have ended.
+
+        Two signals are one to a process that did not run between them, and it would drain on.
+        """
+        await self._at_once.wait()
+        while True:
+            await asyncio.sleep(INSIST_EVERY)
+            for child in self._children:
+                _send(child, signal.SIGTERM)
 
     async def _kill_late(self) -> None:
         await self._stopping.wait()

@@ -39,8 +39,8 @@ class Step(Protocol):
         """The last task of this step, None when it reached the end."""
 
     @property
-    def expired(self) -> bool:
-        """Whether the group was cancelled, being open for too long."""
+    def put_right(self) -> int:
+        """How much of it was not as it should have been."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,10 @@ class Walk[G: Group]:
         found = await repeat(self._database, lambda conn: self._kind.find(conn, after, GROUPS_AT_ONCE))
         for group in found:
             put_right += await self._look_at(group, ends)
+            if self._row is None:
+                self._group = group.id
             if time.monotonic() >= ends:
                 return put_right
-            self._group = group.id
         if len(found) < GROUPS_AT_ONCE:
             self._group = None
         return put_right
@@ -91,7 +92,7 @@ class Walk[G: Group]:
             if step.missing or step.unforeseen:
                 self.unforeseen += step.unforeseen
                 self._hub.emit(self._kind.told(group.id, step.missing, step.unforeseen))
-            put_right += step.missing + step.unforeseen + step.expired
+            put_right += step.put_right
             after = step.after
             self._row = None if after is None else (group.id, after)
             if after is None or time.monotonic() >= ends:

@@ -1,17 +1,14 @@
 """What is done for batches beside the moves of their members: marks, recounts, pruning."""
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from oxpull_async.db.contract import Connection
-from oxpull_async.domain.batch import BatchId, BatchStatus, callback_ids
+from oxpull_async.domain.batch import BatchId, BatchStatus
 from oxpull_async.domain.batch_counts import counted_as
 from oxpull_async.domain.record import TaskId, TaskStatus, task_id, wire_id
 from oxpull_async.store.batch_counts import count_members, lock_counts, write_counts
-from oxpull_async.store.batches import cancel_batch, scan_members
-from oxpull_async.store.operate import Pruned, PruneRequest
+from oxpull_async.store.batches import LATE, cancel_members, expire_batch, scan_members
 from oxpull_async.store.results import get_tasks
 
 
@@ -28,6 +25,7 @@ class OpenBatch:
     status: BatchStatus
     age: float
     is_expired: bool
+    is_cancelled: bool
     total: int | None
     counted: int
 
@@ -41,14 +39,21 @@ class OpenBatch:
 class Recounted:
     """What one step of a walk put right, and after which member the next one starts.
 
-    `missing`: members whose rows had been deleted by hand; `unforeseen`: others, whose move nobody had counted;
-    `expired`: the batch itself was cancelled, being open for too long.
+    `missing`: members whose rows had been deleted by hand; `late`: those that a worker ran without knowing their batch
+    and died before it counted them; `unforeseen`: others, whose move nobody had counted; `expired`: the batch itself
+    was cancelled, being open for too long.
     """
 
     missing: int
     unforeseen: int
     after: TaskId | None
     expired: bool = False
+    late: int = 0
+
+    @property
+    def put_right(self) -> int:
+        """How much of it was not as it should have been."""
+        return self.missing + self.unforeseen + self.late + self.expired
 
 
 async def open_batches(conn: Connection, after: BatchId | None, limit: int) -> list[OpenBatch]:
@@ -56,7 +61,15 @@ async def open_batches(conn: Connection, after: BatchId | None, limit: int) -> l
     rows = await conn.fetch("open_batches", after=None if after is None else wire_id(after), limit=limit)
     return [
         OpenBatch(
-            task_id(row[0]), row[1], row[2], BatchStatus(row[3]), float(row[4]), bool(row[5]), row[6], int(row[7])
+            task_id(row[0]),
+            row[1],
+            row[2],
+            BatchStatus(row[3]),
+            float(row[4]),
+            bool(row[5]),
+            bool(row[6]),
+            row[7],
+            int(row[8]),
         )
         for row in rows
     ]
@@ -65,19 +78,32 @@ async def open_batches(conn: Connection, after: BatchId | None, limit: int) -> l
 async def recheck_members(conn: Connection, limit: int) -> int:
     """Look at members that were there before they were added; returns how many.
 
-    From then on whatever ends such a task counts it.
+    From then on whatever ends such a task counts it. An attempt that runs already does not know of it and counts in a
+    transaction of its own: that member is late until then.
     """
     rows = await conn.fetch("find_marked_members", limit=limit)
     if not rows:
         return 0
-    ids = sorted({task_id(row[0]) for row in rows})
+    first = dict(sorted(((task_id(row[0]), task_id(row[1])) for row in rows), reverse=True))
+    ids = sorted(first)
     names = json.dumps([wire_id(id_) for id_ in ids])
+    declared = [{"task_id": wire_id(id_), "batch_id": wire_id(first[id_])} for id_ in ids]
     async with conn.transaction():
-        await conn.execute("declare_members", ids=names)
+        await conn.execute("declare_members", members=json.dumps(declared))
         found = await conn.fetch("lock_followed_tasks", ids=names)
         statuses: dict[TaskId, TaskStatus | None] = dict.fromkeys(ids)
-        await count_members(conn, statuses | {task_id(row[0]): TaskStatus(row[1]) for row in found})
-        await conn.execute("clear_member_marks", ids=names)
+        statuses |= {task_id(row[0]): TaskStatus(row[1]) for row in found}
+        members = [(task_id(row[0]), task_id(row[1])) for row in await conn.fetch("lock_members", ids=names)]
+        marks = [
+            {
+                "task_id": wire_id(id_),
+                "batch_id": wire_id(batch),
+                "mark": LATE if statuses[id_] is TaskStatus.RUNNING else None,
+            }
+            for id_, batch in members  # and not what others commit meanwhile: that is not counted below
+        ]
+        await conn.execute("clear_member_marks", members=json.dumps(marks))
+        await count_members(conn, statuses)
     return len(ids)
 
 
@@ -88,19 +114,18 @@ async def recount_members(conn: Connection, batch_id: BatchId, after: TaskId | N
     """
     members = await scan_members(conn, batch_id, after, limit)
     last = members[-1].task_id if len(members) == limit else None
-    doubtful = [
-        member.task_id for member in members if not member.is_marked and member.counted != counted_as(member.status)
-    ]
+    doubtful = [member for member in members if not member.is_marked and member.counted != counted_as(member.status)]
     if not doubtful:
         return Recounted(0, 0, last)
-    ids = json.dumps([wire_id(id_) for id_ in doubtful])
+    ids = [member.task_id for member in doubtful]
     async with conn.transaction():
-        await conn.fetch("lock_members", ids=ids)
-        records = await get_tasks(conn, doubtful)
-        gone: dict[TaskId, TaskStatus | None] = {id_: None for id_ in doubtful if id_ not in records}
-        missing = await count_members(conn, gone)
-        unforeseen = await count_members(conn, {id_: record.status for id_, record in records.items()})
-    return Recounted(missing, unforeseen, last)
+        await conn.fetch("lock_members", ids=json.dumps([wire_id(id_) for id_ in ids]))
+        records = await get_tasks(conn, ids)
+        missing = await count_members(conn, {id_: None for id_ in ids if id_ not in records})
+        late_ids = {member.task_id for member in doubtful if member.is_late}
+        late = await count_members(conn, {id_: one.status for id_, one in records.items() if id_ in late_ids})
+        unforeseen = await count_members(conn, {id_: one.status for id_, one in records.items() if id_ not in late_ids})
+    return Recounted(missing, unforeseen, last, late=late)
 
 
 async def look_after(conn: Connection, batch: OpenBatch, after: TaskId | None, limit: int) -> Recounted:
@@ -110,8 +135,10 @@ async def look_after(conn: Connection, batch: OpenBatch, after: TaskId | None, l
         return step
     if batch.is_overdue and await complete_overdue(conn, batch.id):
         step = replace(step, unforeseen=step.unforeseen + 1)
-    if batch.status is BatchStatus.OPEN and batch.is_expired:
-        step = replace(step, expired=await cancel_batch(conn, batch.id))
+    if batch.is_expired and batch.status is BatchStatus.OPEN:
+        return replace(step, expired=await expire_batch(conn, batch.id))
+    if batch.is_expired and batch.is_cancelled:  # whoever did that may have died before the members were cancelled
+        return replace(step, expired=await cancel_members(conn, batch.id) > 0)
     return step
 
 
@@ -121,34 +148,3 @@ async def complete_overdue(conn: Connection, batch_id: BatchId) -> bool:
         due = [counts for counts in (await lock_counts(conn, [batch_id])).values() if counts.is_due]
         await write_counts(conn, due)
     return bool(due)
-
-
-async def prune_batches(conn: Connection, request: PruneRequest, after: BatchId | None) -> Pruned:
-    """Look at the next batches and remove those that completed long enough ago.
-
-    One short transaction. A batch stays while any task of it does, a callback that has not ended included.
-    """
-    rows = await conn.fetch(
-        "prune_batches_scan",
-        age=request.age_seconds,
-        backend_alias=request.backend_alias,
-        after=None if after is None else wire_id(after),
-        limit=request.batch_size,
-    )
-    last = task_id(rows[-1][0]) if len(rows) == request.batch_size else None
-    doomed = {task_id(row[0]): json.loads(row[2]) for row in rows if row[1]}
-    busy = await with_busy_callbacks(conn, doomed)
-    ids = [id_ for id_ in doomed if id_ not in busy]
-    if ids and not request.dry_run:
-        names = json.dumps(sorted(wire_id(id_) for id_ in ids))
-        async with conn.transaction():
-            for statement in ("delete_batches", "delete_batch_counts", "delete_batch_members"):
-                await conn.execute(statement, ids=names)
-    return Pruned(len(rows), len(ids), last)
-
-
-async def with_busy_callbacks(conn: Connection, doomed: Mapping[str, Sequence[Mapping[str, Any]]]) -> set[str]:
-    """Return those of these batches or workflows that have a callback that has not ended."""
-    tasks = {id_: batch for batch, callbacks in doomed.items() for id_ in callback_ids(callbacks)}
-    found = await get_tasks(conn, sorted(tasks)) if tasks else {}
-    return {tasks[id_] for id_, record in found.items() if not record.status.is_finished}

@@ -11,6 +11,7 @@ from typing import Any
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.batch import BatchId, BatchRecord, batch_record
 from oxpull_async.domain.batch_counts import Counts, complete_due, counted_as
+from oxpull_async.domain.errors import Conflict
 from oxpull_async.domain.record import NewTask, TaskId, TaskStatus, instant_or_none, task_id, wire_id
 from oxpull_async.domain.workflow import WorkflowRecord
 from oxpull_async.store.enqueue import enqueue_many, notify, task_columns
@@ -56,7 +57,10 @@ async def write_counts(conn: Connection, counts: Sequence[Counts]) -> None:
     written, due = complete_due(counts)
     await conn.execute("write_counts", counts=json.dumps([count_columns(one) for one in written]))
     if due:
-        await fire_callbacks(conn, (await get_batches(conn, due)).values(), due)
+        records = await get_batches(conn, due)
+        for hidden in sorted(due.keys() - records.keys()):
+            await _require_deleted(conn, hidden)
+        await fire_callbacks(conn, records.values(), due)
 
 
 async def get_batches(conn: Connection, ids: Iterable[BatchId]) -> dict[BatchId, BatchRecord]:
@@ -89,6 +93,12 @@ async def fire_callbacks(
     await enqueue_many(conn, sorted(tasks, key=lambda task: task.id))
     for queue_name in sorted({task.queue_name for task in tasks}):
         await notify(conn, queue_name)
+
+
+async def _require_deleted(conn: Connection, batch_id: BatchId) -> None:
+    """Raise Conflict for a batch that is there, though not in the snapshot that this transaction reads."""
+    if await conn.fetchrow("lock_batch", id=wire_id(batch_id)) is not None:
+        raise Conflict(f"batch {batch_id} is newer than what this transaction may read: repeat the transaction")
 
 
 def _callback_task(columns: Mapping[str, Any]) -> NewTask:

@@ -15,6 +15,8 @@ from oxpull_async.store.unique_isolation import repeatable
 
 MEMBERS_AT_ONCE = 10_000
 CANCELLED_AT_ONCE = 1_000
+MARKED, LATE = 1, 2
+"""What stands beside members that were there before: no pass has looked yet; an attempt may not know of the batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +34,15 @@ class Membership:
 class ScannedMember:
     """A member as a walk over its batch finds it.
 
-    What it is counted as, and its task's status (None: no task). A marked one is looked at anyway.
+    What it is counted as, and its task's status (None: no task). A marked one is looked at anyway; the end of a late
+    one is counted in a transaction of its own.
     """
 
     task_id: TaskId
     counted: str | None
     status: TaskStatus | None
     is_marked: bool
+    is_late: bool
 
 
 async def create_batch(conn: Connection, batch: NewBatch) -> BatchRecord:
@@ -115,14 +119,29 @@ async def cancel_batch(conn: Connection, batch_id: BatchId) -> bool:
     """
     if (await read_batch(conn, batch_id)).progress.status is BatchStatus.COMPLETE:
         return False
-    await _cancel_members(conn, batch_id)
+    cancelled = await cancel_members(conn, batch_id)
     async with conn.transaction():
         row = await _lock(conn, batch_id)
         if not row[1]:
             await _seal(conn, batch_id, row[0], cancelled=True)
-        else:
-            await _mark_cancelled(conn, batch_id)
-    await _cancel_members(conn, batch_id)
+        elif not await _mark_cancelled(conn, batch_id):
+            return cancelled > 0
+    await cancel_members(conn, batch_id)
+    return True
+
+
+async def expire_batch(conn: Connection, batch_id: BatchId) -> bool:
+    """Cancel a batch that is still open; False when it was sealed in time.
+
+    Sealing comes first, so that it may not be sealed by its maker meanwhile. Whoever dies before the members are
+    cancelled leaves them to the next `cancel_members`.
+    """
+    async with conn.transaction():
+        row = await conn.fetchrow("lock_batch", id=wire_id(batch_id))
+        if row is None or row[1]:
+            return False
+        await _seal(conn, batch_id, row[0], cancelled=True)
+    await cancel_members(conn, batch_id)
     return True
 
 
@@ -131,18 +150,23 @@ async def scan_members(conn: Connection, batch_id: BatchId, after: TaskId | None
     place = None if after is None else wire_id(after)
     rows = await conn.fetch("scan_members", batch_id=wire_id(batch_id), after=place, limit=limit)
     return [
-        ScannedMember(task_id(row[0]), row[1], None if row[2] is None else TaskStatus(row[2]), row[3] == 1)
+        ScannedMember(
+            task_id(row[0]), row[1], None if row[2] is None else TaskStatus(row[2]), row[3] == MARKED, row[3] == LATE
+        )
         for row in rows
     ]
 
 
-async def _cancel_members(conn: Connection, batch_id: BatchId) -> None:
+async def cancel_members(conn: Connection, batch_id: BatchId) -> int:
+    """Cancel the members of a batch that have not ended; returns how many changed."""
     after: TaskId | None = None
+    changed = 0
     while members := await scan_members(conn, batch_id, after, CANCELLED_AT_ONCE):
         pending = [member.task_id for member in members if member.counted is None and member.status is not None]
         if pending:
-            await cancel(conn, pending)
+            changed += await cancel(conn, pending)
         after = members[-1].task_id
+    return changed
 
 
 async def _seal(conn: Connection, batch_id: BatchId, members: int, *, cancelled: bool) -> None:
@@ -153,9 +177,11 @@ async def _seal(conn: Connection, batch_id: BatchId, members: int, *, cancelled:
     )
 
 
-async def _mark_cancelled(conn: Connection, batch_id: BatchId) -> None:
-    counts = (await lock_counts(conn, [batch_id])).values()
-    await write_counts(conn, [replace(one, cancelled=True) for one in counts if one.status is BatchStatus.SEALED])
+async def _mark_cancelled(conn: Connection, batch_id: BatchId) -> bool:
+    """Have a sealed batch fail when it completes; False when it is complete already."""
+    counts = [one for one in (await lock_counts(conn, [batch_id])).values() if one.status is BatchStatus.SEALED]
+    await write_counts(conn, [replace(one, cancelled=True) for one in counts])
+    return bool(counts)
 
 
 async def _lock(conn: Connection, batch_id: BatchId) -> Row:
@@ -185,7 +211,7 @@ async def _members_among(conn: Connection, batch_id: BatchId, ids: dict[TaskId, 
 async def _insert(conn: Connection, batch_id: BatchId, ids: dict[TaskId, bool]) -> None:
     """Make tasks members, those that were there before with a mark."""
     for part in _parts(sorted(ids)):
-        rows = [{"id": wire_id(id_), "recheck": None if ids[id_] else 1} for id_ in part]
+        rows = [{"id": wire_id(id_), "recheck": None if ids[id_] else MARKED} for id_ in part]
         await conn.execute("insert_members", batch_id=wire_id(batch_id), members=json.dumps(rows))
     if ids:
         await conn.execute("grow_batch", id=wire_id(batch_id), count=len(ids))

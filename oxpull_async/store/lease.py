@@ -10,7 +10,7 @@ from oxpull_async.domain.rate_limit import LimitRule
 from oxpull_async.domain.record import TaskStatus, WorkerId, wire_id
 from oxpull_async.store.follow_ups import follow_ends, lock_free_keys
 from oxpull_async.store.locks import hand_over
-from oxpull_async.store.moved import Moved, follow_moved
+from oxpull_async.store.moved import follow_stored
 from oxpull_async.store.rate_limits import declare_limits, drop_limits, drop_orphaned_limits
 
 
@@ -86,7 +86,7 @@ async def reap(conn: Connection, row: ExpiredTask, abandoned: str) -> ReapVerdic
     """
     verdict = judge_expired(row)
     keys = {} if row.rerun_key is None or verdict.status is TaskStatus.READY else {row.task_id: row.rerun_key}
-    ends = verdict.status is not TaskStatus.READY and (row.batch_id is not None or row.workflow_id is not None)
+    ends = verdict.status is not TaskStatus.READY
     if not keys and row.lock_key is None and not ends:
         return verdict if await _write_verdict(conn, row, verdict, abandoned) else None
     async with conn.transaction():
@@ -94,8 +94,7 @@ async def reap(conn: Connection, row: ExpiredTask, abandoned: str) -> ReapVerdic
         if not await _write_verdict(conn, row, verdict, abandoned):
             return None
         await hand_over(conn, [] if row.lock_key is None else [row.lock_key])
-        moved = Moved(verdict.status, row.batch_id is not None, row.workflow_id)
-        await follow_moved(conn, {row.task_id: moved} if ends else {})
+        await follow_stored(conn, [row.task_id] if ends else [])  # looks again: it may be a member by now
         await follow_ends(conn, keys, free)
     return verdict
 

@@ -34,7 +34,7 @@ async def follow_moved(conn: Connection, moved: Mapping[TaskId, Moved]) -> None:
 async def follow_stored(conn: Connection, ids: Sequence[TaskId]) -> None:
     """Count those of these tasks that are of a batch or a workflow as what they are now."""
     names = json.dumps(sorted(wire_id(id_) for id_ in ids))
-    rows = await conn.fetch("lock_followed_tasks", ids=names)
+    rows = await conn.fetch("lock_followed_tasks", ids=names) if ids else []
     await follow_moved(
         conn,
         {

@@ -16,11 +16,14 @@ from oxpull_async.store.moved import follow_stored
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What one step of a prune looked at and removed, and after which id the next step starts."""
+    """What one step of a prune looked at and removed (a dry run: would remove).
+
+    `after`: where the next step starts; None when there is nothing more to look at.
+    """
 
     scanned: int
     removed: int
-    after: TaskId | None
+    after: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,6 @@ async def retry(conn: Connection, ids: Sequence[TaskId], *, include_discarded: b
 
     A node of a workflow waits until its edges are met. Returns how many moved.
     """
-    if not (await what_hangs_on(conn, ids)).is_followed:
-        return await conn.execute("retry_tasks", ids=_ids(ids), include_discarded=include_discarded)
     async with conn.transaction():
         matched = await conn.execute("retry_tasks", ids=_ids(ids), include_discarded=include_discarded)
         await follow_stored(conn, ids)
@@ -71,7 +72,7 @@ async def run_now(conn: Connection, ids: Sequence[TaskId]) -> int:
     return await conn.execute("run_tasks_now", ids=_ids(ids))
 
 
-async def prune_step(conn: Connection, request: PruneRequest, after: TaskId | None) -> Pruned:
+async def prune_step(conn: Connection, request: PruneRequest, after: str | None) -> Pruned:
     """Look at the next rows by id and remove those that may go; one short transaction."""
     rows = await conn.fetch(
         "prune_scan",
@@ -83,29 +84,46 @@ async def prune_step(conn: Connection, request: PruneRequest, after: TaskId | No
     )
     doomed = [task_id(row[0]) for row in rows if row[1]]
     last = task_id(rows[-1][0]) if len(rows) == request.batch_size else None
-    if request.dry_run or not doomed:
-        return Pruned(len(rows), len(doomed), last)
+    return Pruned(len(rows), await prune_tasks(conn, request, doomed), last)
+
+
+async def prune_tasks(conn: Connection, request: PruneRequest, ids: Sequence[TaskId]) -> int:
+    """Remove those of these tasks that may go, a dry run only looks; returns how many."""
+    if request.dry_run or not ids:
+        return len(await prunable(conn, request, ids))
     async with conn.transaction():
-        removed = await conn.execute(
-            "prune_tasks", ids=_ids(doomed), statuses=json.dumps(request.statuses), age=request.age_seconds
-        )
-        if removed:
-            for statement in ("prune_members", "prune_edges", "prune_nodes"):
-                await conn.execute(statement, ids=_ids(doomed))
-    return Pruned(len(rows), removed, last)
+        found = await prunable(conn, request, ids)
+        if found:
+            for statement in ("prune_tasks", "prune_members", "prune_edges", "prune_nodes"):
+                await conn.execute(statement, ids=_ids(found))
+    return len(found)
+
+
+async def prunable(conn: Connection, request: PruneRequest, ids: Sequence[TaskId]) -> list[TaskId]:
+    """Lock those of these tasks that a prune may remove, and return them.
+
+    None that somebody else has locked.
+    """
+    if not ids:
+        return []
+    rows = await conn.fetch(
+        "prunable_tasks",
+        ids=_ids(ids),
+        statuses=json.dumps(request.statuses),
+        age=request.age_seconds,
+        backend_alias=request.backend_alias,
+    )
+    return [task_id(row[0]) for row in rows]
 
 
 async def _end(conn: Connection, statement: str, ids: Sequence[TaskId]) -> int:
     """Run a statement that may end tasks, with what hangs on their unique keys in the same transaction."""
     hanging = await what_hangs_on(conn, ids)
-    if not hanging.keys and not hanging.has_locks and not hanging.is_followed:
-        return await conn.execute(statement, ids=_ids(ids))
     async with conn.transaction():
         free = await lock_free_keys(conn, sorted(set(hanging.keys.values())))
         leaving = await due_locks(conn, ids) if hanging.has_locks else []
         matched = await conn.execute(statement, ids=_ids(ids))
-        if hanging.is_followed:
-            await follow_stored(conn, ids)
+        await follow_stored(conn, ids)  # looks again: a pass may have made one a member meanwhile
         await pass_on(conn, leaving)
         await follow_ends(conn, hanging.keys, free)
     return matched

@@ -118,6 +118,12 @@ async def prune_windows(conn: Connection, limit: int) -> int:
     return windows + await conn.execute("prune_starts", age=GRACE, limit=limit)
 
 
+async def count_expired(conn: Connection) -> int:
+    """Return how many windows and starts `prune_windows` would delete in the end."""
+    [[windows, starts]] = await conn.fetch("count_windows", age=GRACE)
+    return int(windows) + int(starts)
+
+
 def _window(row: Row) -> Window:
     return Window(
         now=instant(row[7]),

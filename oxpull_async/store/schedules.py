@@ -62,14 +62,14 @@ async def store_schedule(conn: Connection, new: NewSchedule) -> bool:
 
 
 async def declare(conn: Connection, new: NewSchedule, known: StoredSchedule | None) -> bool:
-    """Bring a declared schedule's row in line with its declaration; False when it is.
+    """Bring a declared schedule's row in line; False when somebody was faster.
 
     One that is seen first starts now: its first tick is the next one. So does one with another timing.
     """
     if known is None:
         return await store_schedule(conn, new)
     if (known.ticking, known.task_path, known.declared) == (new.ticking, new.task_path, new.declared):
-        return False
+        return True
     changed = replace(known, ticking=new.ticking, task_path=new.task_path)
     if known.ticking.timing != new.ticking.timing:
         return await restart(conn, changed)
@@ -113,6 +113,11 @@ async def rewind(conn: Connection, schedule: StoredSchedule) -> bool:
 async def look_again(conn: Connection, schedule: StoredSchedule) -> bool:
     """Write when a schedule is due next, where the rules of its time zone have changed."""
     return await change(conn, replace(schedule, next_at=upcoming_tick(schedule)))
+
+
+async def forget_unserved(conn: Connection, backend_alias: str, age_seconds: float) -> int:
+    """Forget declared schedules that no worker has served for so long; returns how many."""
+    return await conn.execute("forget_schedules", backend_alias=backend_alias, age=age_seconds)
 
 
 async def delete(conn: Connection, schedule_id: str) -> bool:

@@ -55,9 +55,18 @@ async def overdue(conn: Connection, backend_alias: str) -> dict[str, float]:
     return {row[0]: float(row[1]) for row in rows}
 
 
-async def prune_ticks(conn: Connection, age_seconds: float, limit: int) -> int:
-    """Remove up to `limit` ticks that were noted longer ago; returns how many."""
-    return await conn.execute("prune_ticks", age=age_seconds, limit=limit)
+async def prune_ticks(conn: Connection, age_seconds: float, limit: int, backend_alias: str | None = None) -> int:
+    """Remove up to `limit` ticks that were noted longer ago, of one alias or all.
+
+    Returns how many.
+    """
+    return await conn.execute("prune_ticks", age=age_seconds, limit=limit, backend_alias=backend_alias)
+
+
+async def count_ticks(conn: Connection, age_seconds: float, backend_alias: str | None = None) -> int:
+    """Count the ticks, of one alias or all, that were noted longer ago."""
+    row = await conn.fetchrow("count_ticks", age=age_seconds, backend_alias=backend_alias)
+    return 0 if row is None else int(row[0])
 
 
 async def fire(conn: Connection, schedule: StoredSchedule, due: DueTicks, calls: EnqueueCalls) -> Fired | None:
@@ -100,7 +109,11 @@ async def _note_ticks(
     since, until = wire_instant(ticks[0]), wire_instant(ticks[-1])
     rows = await conn.fetch("ticks_between", since=since, until=until, **place)
     noted = {instant(row[0]): None if row[1] is None else task_id(row[1]) for row in rows}
-    return frozenset(at for at, id_ in ids.items() if noted.get(ticks[at]) == id_)
+    fresh = frozenset(at for at, id_ in ids.items() if noted.get(ticks[at]) == id_)
+    if len(ticks) - 1 in ids.keys() - fresh:  # what the last tick would have enqueued is not there
+        last = noted.get(ticks[-1]) or schedule.last_task_id
+        await conn.execute("note_schedule_task", id=wire_id(schedule.id), task_id=_wire(last))
+    return fresh
 
 
 async def _enqueue(conn: Connection, calls: EnqueueCalls, fresh: frozenset[int]) -> Answers:

@@ -8,11 +8,10 @@ from oxpull_async.db.contract import Connection
 from oxpull_async.domain.batch_counts import counted_as
 from oxpull_async.domain.record import TaskId, TaskStatus, task_id, wire_id
 from oxpull_async.domain.workflow import WorkflowId, WorkflowStatus
-from oxpull_async.store.batch_care import Recounted, with_busy_callbacks
+from oxpull_async.store.batch_care import Recounted
 from oxpull_async.store.batch_counts import Statuses
 from oxpull_async.store.node_counts import follow_nodes, lock_workflow_counts, write_workflow_counts
 from oxpull_async.store.node_scan import scan_nodes
-from oxpull_async.store.operate import Pruned, PruneRequest
 from oxpull_async.store.workflows import cancel_nodes, cancel_workflow
 
 
@@ -113,29 +112,6 @@ async def complete_overdue_workflow(conn: Connection, workflow_id: WorkflowId) -
         if due:
             await write_workflow_counts(conn, due)
     return bool(due)
-
-
-async def prune_workflows(conn: Connection, request: PruneRequest, after: WorkflowId | None) -> Pruned:
-    """Look at the next workflows and remove those that completed long enough ago.
-
-    One short transaction. A workflow stays while any task of it does, a callback that has not ended included.
-    """
-    rows = await conn.fetch(
-        "prune_workflows_scan",
-        age=request.age_seconds,
-        backend_alias=request.backend_alias,
-        after=None if after is None else wire_id(after),
-        limit=request.batch_size,
-    )
-    last = task_id(rows[-1][0]) if len(rows) == request.batch_size else None
-    doomed = {task_id(row[0]): json.loads(row[2]) for row in rows if row[1]}
-    busy = await with_busy_callbacks(conn, doomed)
-    ids = [id_ for id_ in doomed if id_ not in busy]
-    if ids and not request.dry_run:
-        async with conn.transaction():
-            for part in ("workflows", "workflow_counts", "workflow_edges", "workflow_nodes"):
-                await conn.execute(f"delete_{part}", ids=_ids(ids))
-    return Pruned(len(rows), len(ids), last)
 
 
 async def _lock_tasks(conn: Connection, ids: Collection[TaskId]) -> Statuses:

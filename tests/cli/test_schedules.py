@@ -46,3 +46,12 @@ def test_a_schedule_is_paused_resumed_and_deleted(url: str) -> None:
         "deleted": ["often", "nightly"], "unchanged": [],
     }  # fmt: skip
     assert run("schedules", "--url", url).stdout == "no schedules\n"
+
+
+def test_a_schedule_is_enqueued_once_now(url: str) -> None:
+    found = document("schedules", "run", "often", "--url", url)
+    assert (found["schedule"], found["created"]) == ("often", True)
+    assert document("show", found["task"], "--url", url)["task_path"] == "shop.tasks.report"
+    assert "often enqueued as task" in run("schedules", "run", "often", "--url", url).stdout
+    absent = run("schedules", "run", "absent", "--url", url)
+    assert (absent.exit_code != 0, "there is no schedule 'absent'" in absent.stderr) == (True, True)

@@ -72,6 +72,24 @@ def test_a_second_signal_hands_back_at_once(url: str, tmp_path: Path) -> None:
     assert statuses(url, ids) == {"READY"}
 
 
+def test_a_second_signal_counts_for_a_child_that_did_not_run_between_the_two(url: str, tmp_path: Path) -> None:
+    ids = enqueue(url, "shop.rest", str(tmp_path / "running"), 600.0, count=2)
+    with program(tmp_path, url, "worker", "shop:ox", "--processes", "2", "--drain-timeout", "600s") as parent:
+        until(lambda: lines(tmp_path / "running") == 2, "the running tasks")
+        until(lambda: len(re.findall(r"worker \S+ started", parent.errors)) == 2, "both workers")
+        found = children(parent)
+        for child in found:
+            child.suspend()
+        parent.process.send_signal(signal.SIGINT)
+        parent.says("stopping 2 processes")
+        parent.process.send_signal(signal.SIGINT)
+        parent.says("stopping 2 processes at once")
+        for child in found:
+            child.resume()
+        assert parent.code() == 0, parent.errors
+    assert statuses(url, ids) == {"READY"}
+
+
 def test_a_terminals_ctrl_c_reaches_the_children_once(url: str, tmp_path: Path) -> None:
     with program(tmp_path, url, "worker", "shop:ox", "--processes", "2") as parent:
         found = until(lambda: found if len(found := children(parent)) == 2 else None, "two children") or []

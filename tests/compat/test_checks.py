@@ -164,7 +164,7 @@ def test_aliases_that_differ_by_case_only_are_reported(on_sqlite: str) -> None:
 
 
 def schedule(path: str) -> dict[str, Any]:
-    return {"SCHEDULES": {"nightly": {"task": path, "cron": "0 3 * * *"}}}
+    return {"SCHEDULES": {"nightly": {"task": path, "cron": "0 3 * * *", "args": [1]}}}
 
 
 def test_scheduling_a_unique_task_is_reported(on_sqlite: str) -> None:
@@ -188,12 +188,15 @@ def test_scheduling_another_task_is_not_called_unique(on_sqlite: str) -> None:
         {"nightly": {"task": PLAIN, "every": 5, "queue_name": "absent"}},
         {"nightly": {"task": PLAIN, "every": 5, "x": 1}},
         {"nightly": {"task": f"{TASKS_HERE}.absent", "every": 5}}, {"nightly": {"task": "os.path.join", "every": 5}},
-        {"nightly": {"task": PLAIN, "every": 5, "args": [object()]}},
+        {"nightly": {"task": PLAIN, "every": 5, "args": [object()]}}, {"nightly": {"task": PLAIN, "every": 5}},
+        {"nightly": {"task": PLAIN, "every": 5, "args": [1, 2]}},
+        {"nightly": {"task": PLAIN, "every": 5, "args": [1], "kwargs": {"order": 1}}},
+        {"nightly": {"task": PLAIN, "every": 5, "kwargs": {"odrer": 1}}},
     ],
 )  # fmt: skip
 def test_a_wrong_schedule_is_reported(on_sqlite: str, wrong: Any) -> None:
     assert codes({"default": entry(SCHEDULES=wrong)}) == ["E102"]
-    right = {"nightly": {"task": PLAIN, "every": 5, "phase": 1, "tz": "Asia/Tokyo", "catch_up": "all"}}
+    right = {"nightly": {"task": PLAIN, "args": [1], "every": 5, "phase": 1, "tz": "Asia/Tokyo", "catch_up": "all"}}
     assert codes({"default": entry(SCHEDULES=right)}) == []
 
 

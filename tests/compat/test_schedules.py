@@ -23,6 +23,7 @@ from compat_sync.schedules import (
     fields_of,
     pause_schedule,
     resume_schedule,
+    run_schedule,
     update_schedule,
 )
 from compat_sync.testing import MovedClock, moved_clock, run_schedules, run_tasks
@@ -282,6 +283,28 @@ def test_a_declared_schedule_is_paused_and_not_changed(clock: MovedClock) -> Non
             update_schedule("often", cron="@daily")
         clock.advance(10 * MINUTE)
         assert run_schedules() == []
+
+
+def test_a_schedule_runs_once_now_when_somebody_asks_and_its_ticks_stay(schedulable_invoice: MovedClock) -> None:
+    row = create_schedule(name="x", task_key="invoice", every_seconds=600, arguments={"order_id": 1}, priority=7)
+    assert pause_schedule(row)
+    result = run_schedule("x")
+    assert (result.kwargs, result.task.priority, result.created) == ({"order_id": 1, "copy": False}, 7, True)
+    after = OxpullSchedule.objects.get(name="x")
+    assert (after.paused, after.last_tick_at) == (True, None)
+    assert not OxpullTick.objects.exists()
+    with pytest.raises(PermissionDenied):
+        run_schedule(row, user=AnonymousUser())
+    with pytest.raises(ScheduleDoesNotExist):
+        run_schedule("absent")
+
+
+def test_a_schedule_of_the_settings_runs_once_now_while_the_settings_have_it(clock: MovedClock) -> None:
+    with tasks(often={"task": PATH, "every": 600, "args": [7]}):
+        run_schedules()
+        assert run_schedule("often").args == [7]
+    with pytest.raises(UsageError, match="not loaded here"):
+        run_schedule("often")
 
 
 def test_a_schedule_is_created_in_the_open_transaction(schedulable_invoice: MovedClock, site: str) -> None:

@@ -7,7 +7,8 @@ from oxpull_async.domain.outcome import Succeeded
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.unique import Unique
 from oxpull_async.store import follow_ups
-from oxpull_async.store.clean import CleanedKeys, clean_keys, clean_locks
+from oxpull_async.store.clean import clean_keys, clean_locks
+from oxpull_async.store.operate import Pruned
 from oxpull_async.store.unique import enqueue_unique, find
 from tests.conformance.conftest import Clock
 from tests.drivers.locks_kit import end, locked, statuses, stored, take
@@ -24,7 +25,7 @@ async def ended_keys(conn: Connection) -> None:
 
 
 async def swept(conn: Connection) -> int:
-    return (await clean_keys(conn, "", 100, dry_run=False)).removed
+    return (await clean_keys(conn, make.pruning(100), None)).removed
 
 
 @pytest.mark.parametrize("status", TaskStatus, ids=str)
@@ -59,18 +60,16 @@ async def test_a_key_stays_until_it_expires(conn: Connection, clock: Clock) -> N
 
 async def test_keys_are_cleaned_step_by_step(conn: Connection) -> None:
     await ended_keys(conn)
-    after: str | None = ""
-    steps: list[CleanedKeys] = []
-    while after is not None:
-        steps.append(await clean_keys(conn, after, 2, dry_run=False))
-        after = steps[-1].after
-    assert steps == [CleanedKeys(2, "b"), CleanedKeys(2, "d"), CleanedKeys(1, None)]
+    steps = [await clean_keys(conn, make.pruning(2), None)]
+    while steps[-1].after is not None:
+        steps.append(await clean_keys(conn, make.pruning(2), steps[-1].after))
+    assert steps == [Pruned(2, 2, "b"), Pruned(2, 2, "d"), Pruned(1, 1, None)]
     assert await find(conn, KEYS) == {}
 
 
 async def test_a_dry_run_counts_and_removes_nothing(conn: Connection) -> None:
     await ended_keys(conn)
-    assert (await clean_keys(conn, "", 100, dry_run=True)).removed == 5
+    assert (await clean_keys(conn, make.pruning(100, dry_run=True), None)).removed == 5
     assert len(await find(conn, KEYS)) == 5
 
 
@@ -95,12 +94,12 @@ async def test_lock_rows_go_when_no_task_needs_them(conn: Connection) -> None:
     ids = await stored(conn, locked("idle"), locked("busy"), locked("busy"))
     idle, busy = await take(conn, worker)
     await end(conn, idle)
-    assert [await clean_locks(conn, 10) for _ in range(2)] == [1, 0]
+    assert [(await clean_locks(conn, make.pruning(10), None)).removed for _ in range(2)] == [1, 0]
     await end(conn, busy)
-    assert await clean_locks(conn, 10) == 0
+    assert (await clean_locks(conn, make.pruning(10), None)).removed == 0
     [last] = await take(conn, worker)
     await end(conn, last)
-    assert await clean_locks(conn, 10) == 1
+    assert (await clean_locks(conn, make.pruning(10), None)).removed == 1
     assert await statuses(conn, ids) == "SSS"
 
 
@@ -108,13 +107,23 @@ async def test_a_lock_whose_row_was_cleaned_still_holds(conn: Connection) -> Non
     worker = await make.worker(conn)
     await stored(conn, locked())
     await end(conn, *await take(conn, worker))
-    await clean_locks(conn, 10)
+    await clean_locks(conn, make.pruning(10), None)
     ids = await stored(conn, locked(), locked())
     await take(conn, worker)
     assert await statuses(conn, ids) == "RW"
 
 
+async def test_a_dry_run_counts_idle_lock_rows_step_by_step_and_removes_none(conn: Connection) -> None:
+    await stored(conn, *[locked(key) for key in KEYS])
+    await end(conn, *await take(conn, await make.worker(conn)))
+    request, steps = make.pruning(2, dry_run=True), list[Pruned]()
+    while not steps or steps[-1].after is not None:
+        steps.append(await clean_locks(conn, request, steps[-1].after if steps else None))
+    assert [step.removed for step in steps] == [2, 2, 1]
+    assert (await clean_locks(conn, make.pruning(100), None)).removed == 5
+
+
 async def test_no_more_lock_rows_go_than_asked_for(conn: Connection) -> None:
     await stored(conn, *[locked(key) for key in KEYS])
     await end(conn, *await take(conn, await make.worker(conn)))
-    assert [await clean_locks(conn, 2) for _ in range(4)] == [2, 2, 1, 0]
+    assert [(await clean_locks(conn, make.pruning(2), None)).removed for _ in range(4)] == [2, 2, 1, 0]

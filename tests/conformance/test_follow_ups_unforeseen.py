@@ -180,12 +180,12 @@ async def test_a_prune_keeps_a_holder_whose_follow_up_has_yet_to_be_released(con
 async def test_a_cleaning_removes_the_key_of_an_ended_holder_whose_follow_up_was_deleted(conn: Connection) -> None:
     found = await pair(conn)
     await raw.delete(conn, found.follow_up.id)
-    assert (await clean_keys(conn, "", 10, dry_run=False)).removed == 0
+    assert (await clean_keys(conn, make.pruning(10), None)).removed == 0
     await make.settled(conn, found.claimed, Succeeded("1"))
-    assert (await clean_keys(conn, "", 10, dry_run=False)).removed == 1
+    assert (await clean_keys(conn, make.pruning(10), None)).removed == 1
 
 
 async def test_a_cleaning_keeps_the_key_of_an_ended_holder_whose_follow_up_waits(conn: Connection) -> None:
     found = await pair(conn)
     await raw.change(conn, found.claimed.id, "status = 'LOST', leased_by = NULL")
-    assert (await clean_keys(conn, "", 10, dry_run=False)).removed == 0
+    assert (await clean_keys(conn, make.pruning(10), None)).removed == 0

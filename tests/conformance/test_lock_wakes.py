@@ -197,6 +197,6 @@ async def test_cleaning_lock_rows_waits_for_nobodys_tasks(conn: Connection, othe
     async with conn.transaction():
         await stored(conn, locked("idle"), locked("new"))
         await end(conn, ending)
-        assert await clean_locks(other, 10) == 1
-    assert await clean_locks(other, 10) == 1
+        assert (await clean_locks(other, make.pruning(10), None)).removed == 1
+    assert (await clean_locks(other, make.pruning(10), None)).removed == 1
     assert {row[0] for row in await conn.fetch("lock_locks", keys=json.dumps(["busy", "ending", "idle"]))} == {"busy"}

@@ -39,6 +39,7 @@ from oxpull_async.store import (
     operate,
     overview,
     plain_tasks,
+    prune_groups,
     queues,
     rate_limits,
     rate_windows,
@@ -205,6 +206,7 @@ async def what_rate_limits_do(conn: Connection) -> None:
     slow = Failed("{}", None, SlowDown(limits.NAME, 1.0))
     await settle.settle(conn, [Settlement.of(claimed, slow, claimed.permits)])
     await rate_windows.prune_windows(conn, 10)
+    await rate_windows.count_expired(conn)
 
 
 async def what_batches_do(conn: Connection) -> None:
@@ -219,9 +221,10 @@ async def what_batches_do(conn: Connection) -> None:
     await raw.delete(conn, call.task.id)
     await batch_care.look_after(conn, replace(found, counted=3), None, 10)
     await batches.cancel_batch(conn, batch.id)
+    await batches.expire_batch(conn, batch.id)
     request = operate.PruneRequest(0, ("DISCARDED",), 100, dry_run=False)
     await operate.prune_step(conn, request, None)
-    await batch_care.prune_batches(conn, request, None)
+    await prune_groups.prune_batches(conn, request, None)
 
 
 async def what_workflows_do(conn: Connection) -> None:
@@ -245,7 +248,7 @@ async def what_workflows_do(conn: Connection) -> None:
     await workflows.seal_workflow(conn, second.id)
     request = operate.PruneRequest(0, ("DISCARDED",), 100, dry_run=False)
     await operate.prune_step(conn, request, None)
-    await workflow_care.prune_workflows(conn, request, None)
+    await prune_groups.prune_workflows(conn, request, None)
 
 
 async def what_schedules_do(conn: Connection) -> None:
@@ -261,14 +264,16 @@ async def what_schedules_do(conn: Connection) -> None:
     due = DueTicks((planned.START,), planned.START, None)
     await ticks.fire(conn, schedule, due, enqueue_calls.EnqueueCalls({0: make.new_task()}, []))
     await schedules.restart(conn, await planned.read(conn, "declared"))
+    await schedules.forget_unserved(conn, make.ALIAS, 3600)
     await schedules.delete(conn, stored.id)
+    await ticks.count_ticks(conn, 0)
     await ticks.prune_ticks(conn, 0, 10)
 
 
 async def what_is_swept_up(conn: Connection) -> None:
     await follow_ups.recheck(conn, 10)
-    await clean.clean_keys(conn, "", 10, dry_run=False)
-    await clean.clean_locks(conn, 10)
+    await clean.clean_keys(conn, make.pruning(10), None)
+    await clean.clean_locks(conn, make.pruning(10), None)
 
 
 @pytest.mark.parametrize(("silent", "restless"), PAIRS)

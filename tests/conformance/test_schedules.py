@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.record import TaskStatus
-from oxpull_async.domain.schedule import DueTicks, Ticking
+from oxpull_async.domain.schedule import DueTicks, StoredSchedule, Ticking
 from oxpull_async.domain.timing import Timing
 from oxpull_async.store import schedules, ticks
 from oxpull_async.store.enqueue_calls import EnqueueCalls
@@ -88,12 +88,54 @@ async def test_a_retimed_declaration_begins_anew_and_an_equal_one_writes_nothing
     new = planned.new("declared", declared=True)
     assert await schedules.declare(conn, new, None)
     known = await planned.read(conn, "declared")
-    assert not await schedules.declare(conn, new, known)
+    assert await schedules.declare(conn, new, known)
+    assert await planned.read(conn, "declared") == known
     retimed = replace(new, ticking=Ticking(Timing(every=60.0)))
     assert await schedules.declare(conn, retimed, known)
     changed = await planned.read(conn, "declared")
     assert changed.ticking == retimed.ticking
     assert changed.starts_at > known.starts_at
+
+
+async def test_a_declaration_that_comes_too_late_is_told(conn: Connection) -> None:
+    known = await planned.declared(conn, "declared")
+    assert await schedules.change(conn, replace(known, priority=5))
+    retimed = planned.new("declared", declared=True, ticking=Ticking(Timing(every=60.0)))
+    assert not await schedules.declare(conn, retimed, known)
+    assert not await schedules.declare(conn, retimed, None)
+    assert await schedules.declare(conn, retimed, await planned.read(conn, "declared"))
+
+
+async def test_a_tick_that_was_noted_before_leaves_the_schedule_with_a_task_that_is_there(conn: Connection) -> None:
+    schedule = await planned.stored(conn, "nightly", ticking=replace(planned.HOURLY, overlap="skip"))
+    first = DueTicks((planned.START + HOUR,), planned.START + HOUR, None)
+    fired = await ticks.fire(conn, schedule, first, one_call())
+    assert fired is not None
+    [running] = fired.records
+    noted_again = await ticks.fire(conn, await put_back(conn), first, one_call())
+    assert noted_again is not None
+    assert noted_again.records == ()
+    assert (await planned.read(conn, "nightly")).last_task_id == running.id
+    second = DueTicks((planned.START + 2 * HOUR,), planned.START + 2 * HOUR, None)
+    overlapping = await ticks.fire(conn, await planned.read(conn, "nightly"), second, one_call())
+    assert overlapping is not None
+    assert overlapping.overlapped
+
+
+async def put_back(conn: Connection) -> StoredSchedule:
+    """Have a clock that was put back forget the last tick, and with it its task."""
+    assert await schedules.change(conn, replace(await planned.read(conn, "nightly"), last_tick_at=None))
+    return replace(await planned.read(conn, "nightly"), last_task_id=None)
+
+
+async def test_declared_schedules_that_nobody_serves_for_long_are_forgotten(conn: Connection) -> None:
+    await planned.declared(conn, "removed")
+    await planned.declared(conn, "paused", paused=True)
+    await planned.stored(conn, "stored")
+    assert await schedules.forget_unserved(conn, "other", 3600) == 0
+    assert await schedules.forget_unserved(conn, make.ALIAS, 1e9) == 0
+    assert await schedules.forget_unserved(conn, make.ALIAS, 3600) == 1
+    assert [schedule.name for schedule in await schedules.list_schedules(conn, make.ALIAS)] == ["paused", "stored"]
 
 
 async def test_noted_ticks_are_pruned_by_age_in_bounded_steps(conn: Connection) -> None:

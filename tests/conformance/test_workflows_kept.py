@@ -9,7 +9,7 @@ from oxpull_async.db.contract import Connection
 from oxpull_async.domain.errors import UnknownWorkflowNode
 from oxpull_async.domain.outcome import Settlement
 from oxpull_async.domain.record import TaskStatus
-from oxpull_async.store import node_counts, workflow_care
+from oxpull_async.store import node_counts, prune_groups, workflow_care
 from oxpull_async.store.batch_care import recheck_members
 from oxpull_async.store.operate import PruneRequest, discard, prune_step, retry
 from oxpull_async.store.results import get_tasks
@@ -226,17 +226,19 @@ async def test_D2_prune_keeps_nodes_until_their_workflow_is_complete_and_the_cou
     assert (await prune_step(conn, request, None)).removed == 0
     await run(conn, workflow.id, DONE, "b")
     clock.advance(10)
-    assert (await workflow_care.prune_workflows(conn, request, None)).removed == 0
+    assert (await prune_groups.prune_workflows(conn, request, None)).removed == 0
     assert (await prune_step(conn, request, None)).removed == 2
     assert await node_ids(conn, workflow.id) == {}
     assert await made.counts(conn, workflow.id) == (2, 0, 2, 0, 0, COMPLETE)
-    assert (await workflow_care.prune_workflows(conn, request, None)).removed == 0, "its callbacks have not ended"
+    assert (await prune_groups.prune_workflows(conn, request, None)).removed == 0, "its callbacks are left"
     worker = await make.worker(conn)
     for _ in range(2):
         callback = await make.claimed_from(conn, worker, "callbacks")
         await settle(conn, [Settlement.of(callback, DONE)])
-    assert (await workflow_care.prune_workflows(conn, replace(request, dry_run=True), None)).removed == 1
-    assert (await workflow_care.prune_workflows(conn, request, None)).removed == 1
+    clock.advance(10)
+    assert (await prune_groups.prune_workflows(conn, replace(request, dry_run=True), None)).removed == 1
+    assert (await prune_step(conn, request, None)).removed == 2
+    assert (await prune_groups.prune_workflows(conn, request, None)).removed == 1
     for table in ("oxpull_workflow_node", "oxpull_workflow_edge", "oxpull_workflow_counts"):
         await conn.run_script(f"DELETE FROM {table}")
 

@@ -1,5 +1,6 @@
 """Stored schedules on each database, and what is refused of any schedule."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
@@ -97,6 +98,53 @@ async def test_a_stored_schedule_keeps_the_name_from_a_declared_one(looker: Look
         await second.look_at(START + 5 * MINUTE)
         assert [type(event) for event in second.events] == [ScheduleFailed]
     assert not (await ox.get_schedule("taken")).declared
+
+
+async def test_a_schedule_is_not_renamed_to_the_name_of_another_stored_or_declared(looker: Looker) -> None:
+    ox = looker.ox
+    task = ox.task(note)
+    ox.schedule(task.call(), every=600, name="declared")
+    for name in ("first", "second"):
+        await ox.create_schedule(name, task.call(), every=600)
+    for taken in ("second", "declared"):
+        with pytest.raises(ScheduleExists, match=taken):
+            await ox.update_schedule("first", name=taken)
+    assert {row.name for row in await ox.list_schedules()} == {"first", "second"}
+
+
+async def test_of_two_schedules_that_are_given_one_name_at_once_one_is_told_that_it_is_taken(
+    looker: Looker,
+) -> None:
+    ox = looker.ox
+    task = ox.task(note)
+    for number in range(5):
+        names = [f"first {number}", f"second {number}"]
+        for name in names:
+            await ox.create_schedule(name, task.call(), every=600)
+        answers = await asyncio.gather(
+            *(ox.update_schedule(name, name=f"both {number}") for name in names), return_exceptions=True
+        )
+        refused = [answer for answer in answers if isinstance(answer, BaseException)]
+        assert [type(one) for one in refused] == [ScheduleExists]
+
+
+async def test_a_schedule_runs_once_now_when_somebody_asks_and_its_ticks_stay(looker: Looker, url: str) -> None:
+    ox = looker.ox
+    task = ox.task(note)
+    ox.schedule(task.call("declared"), every=600, name="declared")
+    await ox.create_schedule("stored", task.using(priority=3).call("stored"), every=600, paused=True)
+    await looker.look()
+    results = [await ox.run_schedule(name) for name in ("declared", "stored")]
+    assert [(result.args, result.priority) for result in results] == [(["declared"], 0), (["stored"], 3)]
+    assert await times(ox, "declared") == await times(ox, "stored") == []
+    async with Oxpull(url) as elsewhere:
+        assert (await elsewhere.run_schedule("stored")).args == ["stored"]
+        with pytest.raises(UsageError, match="not loaded here"):
+            await elsewhere.run_schedule("declared")
+        with pytest.raises(ScheduleDoesNotExist):
+            await elsewhere.run_schedule("absent")
+    await looker.look_at(START + 10 * MINUTE)
+    assert await times(ox, "declared") == minutes(10)
 
 
 async def test_a_schedule_is_created_in_the_callers_transaction(looker: Looker) -> None:

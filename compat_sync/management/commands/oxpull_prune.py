@@ -10,7 +10,7 @@ from compat_sync.actions.selection import DEFAULT
 from compat_sync.management.running import answered
 from compat_sync.operations import operations_of
 from compat_sync.shim import run_blocking
-from oxpull_async.app.operations import PRUNABLE, PruneReport
+from oxpull_async.app.pruning import PRUNABLE, PruneReport
 from oxpull_async.cli.options import duration, names
 from oxpull_async.cli.output import json_text
 from oxpull_async.cli.prune import prune_line, prune_progress
@@ -22,8 +22,9 @@ class Command(BaseCommand):
     """Prunes in short transactions; it can be stopped anywhere and started again."""
 
     help = (
-        "Remove tasks that ended long enough ago, in short transactions, and the unique keys and running locks that "
-        "nothing hangs on. READY, WAITING and RUNNING tasks are never removed. Safe to stop anywhere and to repeat."
+        "Remove tasks that ended long enough ago, in short transactions, and what nothing hangs on any more: unique "
+        "keys, running locks, notes of ticks, batches. READY, WAITING and RUNNING tasks are never removed. Safe to "
+        "stop anywhere and to repeat."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

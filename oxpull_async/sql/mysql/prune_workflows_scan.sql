@@ -1,11 +1,13 @@
--- prune_workflows_scan: the next workflows by id: whether each completed more than `age` seconds ago with no task of
--- it left, and its callbacks.
+-- prune_workflows_scan: the next workflows by id: whether each completed more than `age` seconds ago, whether a task of it is
+-- left, and its callbacks. Rows of other tables are looked up one by one, so that no plan joins whole tables.
 SELECT w.id,
-       c.status = 'COMPLETE' AND c.completed_at < :now - INTERVAL ROUND(:age * 1000000) MICROSECOND
-       AND (:backend_alias IS NULL OR w.backend_alias = :backend_alias)
-       AND NOT EXISTS (SELECT 1 FROM oxpull_workflow_node AS n JOIN oxpull_task AS t ON t.id = n.task_id
-                        WHERE n.workflow_id = w.id),
+       (SELECT c.status = 'COMPLETE' AND c.completed_at < :now - INTERVAL ROUND(:age * 1000000) MICROSECOND
+          FROM oxpull_workflow_counts AS c WHERE c.workflow_id = w.id)
+       AND (:backend_alias IS NULL OR w.backend_alias = :backend_alias),
+       (SELECT n.task_id FROM oxpull_workflow_node AS n FORCE INDEX (oxpull_workflow_node_name)
+         WHERE n.workflow_id = w.id AND (SELECT t.id FROM oxpull_task AS t WHERE t.id = n.task_id) IS NOT NULL
+         LIMIT 1) IS NOT NULL,
        w.callbacks
-  FROM oxpull_workflow AS w FORCE INDEX (PRIMARY) JOIN oxpull_workflow_counts AS c ON c.workflow_id = w.id
+  FROM oxpull_workflow AS w FORCE INDEX (PRIMARY)
  WHERE :after IS NULL OR w.id > :after
  ORDER BY w.id LIMIT :limit

@@ -1,11 +1,13 @@
--- prune_workflows_scan: the next workflows by id: whether each completed more than `age` seconds ago with no task of
--- it left, and its callbacks.
+-- prune_workflows_scan: the next workflows by id: whether each completed more than `age` seconds ago, whether a task of it is
+-- left, and its callbacks. Rows of other tables are looked up one by one, so that no plan joins whole tables.
 SELECT w.id::text,
-       c.status = 'COMPLETE' AND c.completed_at < :now - make_interval(secs => :age::float8)
-       AND (:backend_alias::text IS NULL OR w.backend_alias = :backend_alias::text)
-       AND NOT EXISTS (SELECT 1 FROM oxpull_workflow_node n JOIN oxpull_task t ON t.id = n.task_id
-                        WHERE n.workflow_id = w.id),
+       (SELECT c.status = 'COMPLETE' AND c.completed_at < :now - make_interval(secs => :age::float8)
+          FROM oxpull_workflow_counts c WHERE c.workflow_id = w.id)
+       AND (:backend_alias::text IS NULL OR w.backend_alias = :backend_alias::text),
+       (SELECT n.task_id FROM oxpull_workflow_node n
+         WHERE n.workflow_id = w.id AND (SELECT t.id FROM oxpull_task t WHERE t.id = n.task_id) IS NOT NULL
+         LIMIT 1) IS NOT NULL,
        w.callbacks::text
-  FROM oxpull_workflow w JOIN oxpull_workflow_counts c ON c.workflow_id = w.id
+  FROM oxpull_workflow w
  WHERE w.id > COALESCE(:after::text, '00000000000000000000000000000000')::uuid
  ORDER BY w.id LIMIT (SELECT :limit::int)

@@ -1,6 +1,6 @@
--- set_counted: note what members are counted as; the caller has locked their rows.
+-- set_counted: note what members are counted as, which makes none of them late; the caller has locked their rows.
 UPDATE oxpull_batch_member AS m INDEXED BY sqlite_autoindex_oxpull_batch_member_1
-   SET counted = n.counted
+   SET counted = n.counted, recheck = NULLIF(m.recheck, 2)
   FROM (WITH given AS MATERIALIZED (
             SELECT json_extract(j.value, '$.task_id') AS task_id, json_extract(j.value, '$.batch_id') AS batch_id,
                    json_extract(j.value, '$.counted') AS counted

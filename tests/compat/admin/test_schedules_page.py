@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client, override_settings
 
-from compat_sync.models import OxpullSchedule
+from compat_sync.models import OxpullSchedule, OxpullTask
 from compat_sync.schedules import create_schedule
 from compat_sync.testing import run_schedules
 from tests.compat.admin.conftest import LogIn
@@ -87,6 +87,17 @@ def test_schedules_are_paused_and_resumed_from_the_list(editor: Client) -> None:
         form = {"action": action, "index": "0", "_selected_action": chosen}
         assert messages_of(editor.post(PAGES, form, follow=True)) == [f"2 schedules {action}d"]
         assert {row.paused for row in OxpullSchedule.objects.all()} == {paused}
+
+
+def test_schedules_are_enqueued_once_from_the_list_and_what_is_refused_is_said_of_each(editor: Client) -> None:
+    create_schedule(name="reports", task_key="invoice", cron="@daily", arguments={"order_id": 5})
+    create_schedule(name="guarded", task_key="guarded", cron="@daily", arguments={"order_id": 5})
+    run_schedules()
+    chosen = [str(row.pk) for row in OxpullSchedule.objects.all()]
+    said = messages_of(editor.post(PAGES, {"action": "run_now", "_selected_action": chosen}, follow=True))
+    assert said[0] == "2 schedules enqueued"
+    assert [line.partition(":")[0] for line in said[1:]] == ["Schedule 'guarded'"]
+    assert sorted(task.args + list(task.kwargs.values()) for task in OxpullTask.objects.all()) == [[1], [5]]
 
 
 def test_a_declared_schedule_is_shown_and_not_to_be_changed(editor: Client) -> None:
