@@ -83,7 +83,7 @@ class LockFacts:
 
 @dataclass(frozen=True, slots=True)
 class LimitFacts:
-    """A rate limit that covers a task, and its window; `room` is None where the task was not set apart yet."""
+    """A rate limit that covers a task; `room` is None where the task was not set apart yet."""
 
     limit: Limit
     room: Room | None

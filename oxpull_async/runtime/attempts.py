@@ -126,7 +126,8 @@ class Attempts:
     """The registry: which attempts wait, run or are unsettled here.
 
     Safe to read and move from both threads.
-    `claim_in_doubt` says that a claim's answer did not arrive, so that rows may run here of which nobody knows.
+    `claim_in_doubt` says that a claim's answer did not arrive, so that rows may run here of which nobody knows;
+    `unbegun` counts the attempts that were given back before they started.
     """
 
     def __init__(self) -> None:
@@ -136,6 +137,7 @@ class Attempts:
         self.claims_begun = 0
         self.claims_ended = 0
         self.claim_in_doubt = False
+        self.unbegun = 0
 
     def __len__(self) -> int:
         return len(self._live)
@@ -192,6 +194,7 @@ class Attempts:
             if attempt.phase is not Phase.CLAIMED:
                 return False
             attempt.phase = Phase.TAKEN_BACK
+            self.unbegun += 1
             self._unsettled[attempt.lease] = attempt
             self._live.pop(attempt.lease, None)
             return True
@@ -204,6 +207,7 @@ class Attempts:
         with self._lock:
             if attempt.phase in {Phase.ENDED, Phase.TAKEN_BACK}:
                 return False
+            self.unbegun += attempt.phase is Phase.CLAIMED
             attempt.phase = Phase.ENDED
             self._unsettled[attempt.lease] = attempt
             self._live.pop(attempt.lease, None)

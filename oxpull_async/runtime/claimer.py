@@ -57,8 +57,12 @@ class Claimer:
 
     @property
     def is_spent(self) -> bool:
-        """Whether `max_tasks` have been claimed."""
-        return self._plan.max_tasks is not None and self.claimed >= self._plan.max_tasks
+        """Whether `max_tasks` have been claimed that were not given back before they started."""
+        return self._plan.max_tasks is not None and self._kept >= self._plan.max_tasks
+
+    @property
+    def _kept(self) -> int:
+        return self.claimed - self._attempts.unbegun
 
     def room(self) -> Allowance:
         """Return what the next claim may take."""
@@ -73,7 +77,7 @@ class Claimer:
             queued=threads.tasks_waiting,
             met_functions=self._met_functions,
             must_begin=self.locks.meets_locks or self.limits.meets_limits,
-            budget=None if budget is None else budget - self.claimed,
+            budget=None if budget is None else budget - self._kept,
         )
         return allowance(load)
 
@@ -193,4 +197,5 @@ class Claimer:
         """Give back rows that are not started here, at once."""
         back = [Settlement.of(row, Released(), row.permits) for row in rows]
         await repeat(self._host.database, lambda conn: settle(conn, back))
+        self.claimed -= len(back)
         self._hub.emit(TasksReleased(len(back), why))

@@ -7,15 +7,14 @@ from dataclasses import replace
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.rate_lanes import LaneMark, LimitsLook
 from oxpull_async.domain.record import ClaimedTask, TaskId
-from oxpull_async.runtime.pauses import side_pause
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.claim import ClaimRequest, claim_ages
 from oxpull_async.store.queues import Outlook
 from oxpull_async.store.rate_lanes import look_at_lanes
 from oxpull_async.store.rate_limits import sort_limited
 
-LOOK_AGAIN, LOOK_SHARE, OPENING_SHARE = 0.05, 10, 3
-SORT_AT_ONCE, SORT_ROUNDS = 1000, 10
+LOOK_AGAIN, LOOK_SHARE, OPENING_SHARE = 0.05, 20, 3
+SORT_AT_ONCE, SORT_ROUNDS, SORT_SHARE = 1000, 10, 100
 SURE_FOR = 0.03
 
 
@@ -77,7 +76,7 @@ class LimitWatch:
         self.is_throttled = look.after is None and not self._found_some
 
     def _rest(self, look: LimitsLook, took: float) -> None:
-        """Put the next look off: looks take a tenth of the time, a quarter where windows keep opening."""
+        """Put the next look off: looks take a twentieth of the time, a quarter where windows keep opening."""
         pause = max(LOOK_AGAIN, took * LOOK_SHARE)
         if look.opens_in is not None:
             pause = min(pause, max(look.opens_in, took * OPENING_SHARE))
@@ -103,7 +102,7 @@ class LimitWatch:
     async def sort(self, outlook: Outlook, *, now: bool = False) -> int:
         """Set rows apart whose enqueue knew of no limit; returns how many.
 
-        It takes at most a thirtieth of the time, unless it is to be done `now`.
+        It takes at most a hundredth of the time, unless it is to be done `now`.
         """
         began = time.monotonic()
         if not outlook.has_limits or not outlook.queues or (began < self._sorts_at and not now):
@@ -115,5 +114,5 @@ class LimitWatch:
             if moved < SORT_AT_ONCE:
                 break
         ended = time.monotonic()
-        self._sorts_at = ended + (0.0 if total else side_pause(ended - began))
+        self._sorts_at = ended + (0.0 if total else max(LOOK_AGAIN, (ended - began) * SORT_SHARE))
         return total

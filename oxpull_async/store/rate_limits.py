@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from oxpull_async.db.contract import Connection, Row
 from oxpull_async.domain.rate_limit import LimitRule
 from oxpull_async.domain.rate_windows import Declaration, Limit, limits_of
-from oxpull_async.domain.record import WorkerId, wire_id
+from oxpull_async.domain.record import WorkerId, task_id, wire_id
 
 LEAST_PER = 0.001
 
@@ -38,7 +38,9 @@ async def sort_limited(conn: Connection, backend_alias: str, limit: int) -> int:
 
     They are those whose enqueue knew of none. Until then no claim takes them.
     """
-    return await conn.execute("sort_limited", backend_alias=backend_alias, limit=limit)
+    found = await conn.fetch("find_unsorted", backend_alias=backend_alias, limit=limit)
+    ids = [wire_id(task_id(row[0])) for row in found[:limit]]
+    return await conn.execute("set_apart", ids=json.dumps(ids)) if ids else 0
 
 
 def _columns(rule: LimitRule) -> dict[str, object]:

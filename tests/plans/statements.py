@@ -55,6 +55,7 @@ PINNED = (
     Pinned("promote", ("primary", DEFERRED)),
     Pinned("limited_lanes", (LIMITED,), ("postgres",)),
     Pinned("limited_lanes", ("primary", LIMITED), ("sqlite",)),
+    Pinned("set_apart", ("primary",)),
     Pinned("limited_candidates", (LIMITED,), RETURNING, merges=True),
     Pinned("limited_candidates", (READY,), ("mysql",)),
     Pinned("claim_ages", ("primary",)),
