@@ -181,14 +181,16 @@ class Dispatcher:
                 return
 
     async def _claim_all(self, queues: tuple[str, ...]) -> int:
-        """Claim from these queues while there is room and they give, but look around again after a short while."""
+        """Claim from these queues while there is room and they fill it, but look around again after a short while."""
         total, until = 0, time.monotonic() + LOOK_WHILE_BUSY
         while not self._stopping and time.monotonic() < until:
+            asked = self._claimer.room().limit
             count = await self._claimer.claim(queues)
             total += count
-            if not count:
+            if count:
+                self._busy_until = time.monotonic()
+            if count < max(asked, 1):
                 break
-            self._busy_until = time.monotonic()
             await asyncio.sleep(0 if self._has_much_room() else GATHER_PAUSE)
         return total
 
