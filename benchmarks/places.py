@@ -1,5 +1,6 @@
 """A database for each contestant, made for the run and dropped after it."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -25,6 +26,7 @@ class Places:
         self._folder = folder
         self._redis = redis
         self._made = 0
+        self._has_redis = False
         self._stack = AsyncExitStack()
 
     async def close(self) -> None:
@@ -39,9 +41,18 @@ class Places:
             case "sqlite":
                 return f"sqlite:///{self._folder / f'{self._made}.db'}{contestant.options}"
             case "redis":
-                return await _empty_redis(self._redis)
+                return await self._emptied_redis()
             case _:
                 return self._url
+
+    async def _emptied_redis(self) -> str:
+        """Take the Redis database if it holds nothing, for it is emptied again and again, and at the end."""
+        if not self._has_redis and (held := await _ask_redis(self._redis, "DBSIZE")) != ":0":
+            raise NoPlace(f"the database of {self._redis} is not empty ({held}), and would be emptied")
+        if not self._has_redis:
+            self._stack.push_async_callback(_ask_redis, self._redis, "FLUSHDB")
+            self._has_redis = True
+        return self._redis
 
     async def tidy(self, contestant: Contestant, url: str) -> None:
         """Give the next sample fresh statistics and no dead rows."""
@@ -86,18 +97,14 @@ async def _postgres(url: str, number: str) -> AsyncIterator[str]:
         await connection.close()
 
 
-async def _empty_redis(url: str) -> str:
-    """Ask a Redis database, without a library for it, whether it holds nothing: it will be emptied."""
-    import asyncio
-
+async def _ask_redis(url: str, command: str) -> str:
+    """Send one command to a Redis database, without a library for it."""
     parts = urlsplit(url)
     try:
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port or 6379)
     except OSError as error:
-        raise NoPlace(f"no Redis answers at {parts.hostname}:{parts.port}") from error
-    writer.write(f"SELECT {parts.path.strip('/') or 0}\r\nDBSIZE\r\n".encode())
+        raise NoPlace(f"no Redis answers at {parts.hostname}:{parts.port or 6379}") from error
+    writer.write(f"SELECT {parts.path.strip('/') or 0}\r\n{command}\r\n".encode())
     answers = [(await reader.readline()).decode().strip() for _ in range(2)]
     writer.close()
-    if answers != ["+OK", ":0"]:
-        raise NoPlace(f"the Redis database {parts.path.strip('/')} is not empty ({answers[-1]}), and would be emptied")
-    return url
+    return answers[-1]

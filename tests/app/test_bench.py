@@ -12,7 +12,7 @@ from benchmarks import WORKLOADS
 from benchmarks.compare import Comparison, Row, compare
 from benchmarks.contestants import OURS, RAW, Contestant
 from benchmarks.measure import measure
-from benchmarks.places import REDIS
+from benchmarks.places import REDIS, NoPlace, Places
 from benchmarks.plot import plot
 from benchmarks.report import tables
 from benchmarks.workload import Scale
@@ -122,3 +122,11 @@ def test_a_contestant_that_cannot_be_installed_is_reported_and_not_measured(
     comparison = asyncio.run(compare("sqlite:///none", REDIS, scale, ([missing], ["bulk"]), lambda _: None))
     assert comparison.rows == []
     assert "no-such-package" in comparison.not_run["missing"]
+
+
+def test_a_redis_database_that_is_away_is_a_reason(tmp_path: Path) -> None:
+    async def make() -> str:
+        return await Places("postgresql://x", tmp_path, "redis://127.0.0.1:1/0").make(Contestant("x", "x", "redis"))
+
+    with pytest.raises(NoPlace, match=r"no Redis answers at 127\.0\.0\.1:1"):
+        asyncio.run(make())
