@@ -36,7 +36,7 @@ async def prune_batches(conn: Connection, request: PruneRequest, after: str | No
 
 
 async def prune_workflows(conn: Connection, request: PruneRequest, after: str | None) -> Pruned:
-    """Look at the next workflows and remove those that completed long enough ago, as `prune_batches` does."""
+    """Look at the next workflows and remove them as `prune_batches` does batches."""
     return await _prune(conn, request, after, _WORKFLOWS)
 
 
