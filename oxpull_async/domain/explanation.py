@@ -80,7 +80,10 @@ class LockFacts:
 
 @dataclass(frozen=True, slots=True)
 class EdgeFacts:
-    """An edge of a node that is not met: what it comes from, and that task's status (None: its row is gone)."""
+    """An edge of a node that is not met.
+
+    What it comes from, and that task's status: None where the row is gone.
+    """
 
     name: str
     task_id: TaskId
