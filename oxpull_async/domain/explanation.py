@@ -93,7 +93,7 @@ class LimitFacts:
 class EdgeFacts:
     """An edge of a node that is not met.
 
-    What it comes from, and that task's status: None where its row is gone.
+    What it comes from, and that task's status: None where the row is gone.
     """
 
     name: str
