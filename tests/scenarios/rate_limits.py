@@ -4,7 +4,7 @@ import json
 import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from statistics import median
@@ -200,7 +200,7 @@ async def _forget(scene: Stage, status: str = "SUCCESSFUL") -> None:
 FIFTY = Load(tasks=2_000, limit=50)
 SLIDING = Load(tasks=2_000, limit=50, sliding=True)
 BEHIND = partial(past_the_exhausted, exhausted=200_000, free=10_000, rounds=3)
-PROOFS: list[Proof] = [
+_MEASURED = [
     proof(
         "50 starts a second over 4 workers that are killed, 95 % of them used: windows",
         "B3, B4, G2",
@@ -218,3 +218,4 @@ PROOFS: list[Proof] = [
         EVERY_DATABASE,
     ),
 ]
+PROOFS: list[Proof] = [replace(one, alone=True) for one in _MEASURED]
