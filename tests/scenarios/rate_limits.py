@@ -23,6 +23,7 @@ from tests.scenarios.starts import BEGUN, Allowed, Starts, begun, check_bodies, 
 PATIENCE = 60.0
 LATE = 100_000
 SECOND = 1_000_000
+KILLING_SHARE = 0.75
 BUSY_SHARE = 0.9
 """The share of all tasks up to which the rate is measured: behind them there is too little left to keep it up."""
 
@@ -77,7 +78,7 @@ async def never_more_than_the_limit(
         spread = _spread(load, kills)
         async with mayhem(scene, "--concurrency=100", workers=workers, kills=spread, **environment) as havoc:
             await _enqueue(scene, url, load)
-            await scene.reached(TaskStatus.SUCCESSFUL, load.tasks * 3 // 4, within=_within(load))
+            await scene.reached(TaskStatus.SUCCESSFUL, round(load.tasks * KILLING_SHARE), within=_within(load))
         await scene.reached(TaskStatus.SUCCESSFUL, load.tasks, within=_within(load))
         starts = await copied_starts(scene.ox)
         rows = await scene.records()
@@ -108,8 +109,8 @@ async def _enqueue(scene: Stage, url: str, load: Load) -> None:
 
 def _spread(load: Load, kills: int) -> Kills:
     """Spread the kills over the run, so that some workers live while others start."""
-    mean = load.tasks * BUSY_SHARE / load.limit * load.seconds / (kills + 1)
-    return Kills(kills, (0.5 * mean, 1.5 * mean))
+    longest = load.tasks * KILLING_SHARE / load.limit * load.seconds / (kills + 1)
+    return Kills(kills, (0.3 * longest, longest))
 
 
 def _within(load: Load) -> float:
