@@ -18,11 +18,13 @@ FIXED, SLIDING = Load(tasks=200, limit=40), Load(tasks=200, limit=40, sliding=Tr
 
 
 @pytest.mark.parametrize("load", [FIXED, SLIDING], ids=["fixed", "sliding"])
+@pytest.mark.timeout(180)
 @pytest.mark.asyncio
 async def test_B3_no_more_than_the_limit_start_while_workers_are_killed(url: str, load: Load) -> None:
     await rate_limits.never_more_than_the_limit(url, load, kills=1, workers=2)
 
 
+@pytest.mark.timeout(180)
 @pytest.mark.asyncio
 async def test_B6_free_rows_get_past_many_rows_of_an_exhausted_limit(url: str) -> None:
     figures = await rate_limits.past_the_exhausted(url, exhausted=2_000, free=200, rounds=1)
@@ -31,6 +33,7 @@ async def test_B6_free_rows_get_past_many_rows_of_an_exhausted_limit(url: str) -
 
 @pytest.mark.parametrize("load", [FIXED, SLIDING], ids=["fixed", "sliding"])
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+@pytest.mark.timeout(180)
 @pytest.mark.asyncio
 async def test_G2_the_copies_show_more_than_the_limit_where_the_claim_admits_everybody(url: str, load: Load) -> None:
     with pytest.raises(AssertionError, match=r"rate limit exceeded: .* 40 are allowed"):
