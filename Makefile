@@ -16,7 +16,7 @@ demo: ## Index the Python standard library with tasks on SQLite
 test: ## Run every test on PostgreSQL, MariaDB and SQLite
 	@.ci/venv dev
 	@$(BIN)/python -m tests.servers
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: ## Check format, lint and types
 	@.ci/venv dev

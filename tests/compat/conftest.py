@@ -27,9 +27,9 @@ ONLY_DJANGO: dict[Kind, dict[str, Any]] = {
 KINDS: tuple[Kind, ...] = ("postgres", "mysql", "sqlite")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def url_of(make_database: MakeDatabase) -> Callable[[Kind], str]:
-    """Name a migrated database of each kind."""
+    """Name this process's migrated database of each kind."""
     urls: dict[Kind, str] = {}
 
     def find(kind: Kind) -> str:

@@ -26,7 +26,7 @@ from compat_sync.connection import DjangoConnection
 from compat_sync.migrations import __name__ as migrations_package
 from compat_sync.schema import CoreSchema, SchemaRefused
 from compat_sync.shim import run_blocking
-from oxpull_async.db.schema import migrations
+from oxpull_async.db.schema import drop_statements, migrations
 from oxpull_async.store import schema
 from tests.compat import routing
 from tests.compat.conftest import Kind
@@ -40,7 +40,7 @@ configure()
 DIALECTS = ("postgres", "mysql", "sqlite")
 KNOWN = migrations("sqlite", "")
 NAMES, VERSIONS = [migration.name for migration in KNOWN], tuple(migration.version for migration in KNOWN)
-LATEST, ZERO = ("compat_sync", NAMES[-1]), ("compat_sync", None)
+TARGETS, ZERO = [("compat_sync", name) for name in NAMES], ("compat_sync", None)
 TWO_VERSIONS = override_settings(MIGRATION_MODULES={"compat_sync": "tests.compat.two_versions.migrations"})
 
 
@@ -60,7 +60,7 @@ def empty(url: str) -> Iterator[str]:
     drop_alias("empty")
 
 
-def migrate(alias: str, target: tuple[str, str | None] = LATEST) -> None:
+def migrate(alias: str, target: tuple[str, str | None] = TARGETS[-1]) -> None:
     executor = MigrationExecutor(connections[alias])
     executor.migrate([target])
 
@@ -114,6 +114,11 @@ def dies(alias: str, target: tuple[str, str | None], statements: int) -> bool:
         django.close()
 
 
+def deaths_until_done(alias: str, target: tuple[str, str | None]) -> int:
+    """Migrate in processes that die, each one statement later, until one lives; answers how many died."""
+    return next(statements for statements in count() if not dies(alias, target, statements))
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_each_schema_version_of_the_core_has_exactly_one_migration_of_its_name(dialect: str) -> None:
     files = resources.files(migrations_package).iterdir()
@@ -157,34 +162,36 @@ def test_E7_both_commands_skip_what_the_other_has_applied(tmp_path: Path, url: s
 
 
 def test_E7_a_migration_cut_off_after_any_statement_is_finished_by_the_next(empty: str) -> None:
+    """Each one dies a statement later than the one before, and goes on from what that left behind."""
     migrate(empty)
     whole = describe(empty)
-    for statements in count():
-        migrate(empty, ZERO)
-        if not dies(empty, LATEST, statements):
-            break
-        migrate(empty)
-        assert describe(empty) == whole, f"after a death behind statement {statements}"
-        assert (applied(empty), recorded(empty)) == (VERSIONS, NAMES)
-    assert statements > sum(len(migration.statements) for migration in KNOWN)
+    migrate(empty, ZERO)
+    deaths = sum(deaths_until_done(empty, target) for target in TARGETS)
+    assert (describe(empty), applied(empty), recorded(empty)) == (whole, VERSIONS, NAMES)
+    assert deaths > sum(len(migration.statements) for migration in KNOWN)
 
 
-def test_E7_a_reverse_cut_off_after_any_statement_is_finished_by_the_next_or_undone(empty: str) -> None:
+def test_E7_a_reverse_cut_off_after_any_statement_is_finished_by_the_next(empty: str) -> None:
     migrate(empty)
     whole = describe(empty)
-    for statements in count():
+    deaths = sum(deaths_until_done(empty, target) for target in [*reversed(TARGETS[:-1]), ZERO])
+    assert (our_tables(empty), recorded(empty)) == ([], [])
+    assert deaths > len(whole)
+
+
+def test_E7_a_reverse_cut_off_after_some_statement_is_undone_by_the_core(empty: str) -> None:
+    migrate(empty)
+    whole = describe(empty)
+    migrate(empty, TARGETS[0])
+    conn = DjangoConnection(empty)
+    for statements in count(step=4):
         if not dies(empty, ZERO, statements):
             break
-        if statements % 2:
-            migrate(empty, ZERO)
-            assert our_tables(empty) == []
-        else:
-            run_blocking(schema.migrate(DjangoConnection(empty), run_blocking(DjangoConnection(empty).uuid_type())))
-            assert describe(empty) == whole, f"after a death behind statement {statements}"
-        migrate(empty)
-        assert describe(empty) == whole
+        run_blocking(schema.migrate(conn, run_blocking(conn.uuid_type())))
+        assert describe(empty) == whole, f"after a death behind statement {statements}"
+        migrate(empty, TARGETS[0])
     assert our_tables(empty) == []
-    assert statements > len(whole)
+    assert statements > len(drop_statements(conn.dialect.name))
 
 
 def test_E7_the_reverse_refuses_while_a_worker_lives_and_undoes_nothing(empty: str) -> None:
