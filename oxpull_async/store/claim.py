@@ -13,6 +13,7 @@ from oxpull_async.domain.record import ClaimedTask, TaskId, WorkerId, task_id, w
 from oxpull_async.store.locks import admit_locked, locked_candidate, slots_held, turn_away
 from oxpull_async.store.queues import json_list
 from oxpull_async.store.rate_lanes import limited_candidates
+from oxpull_async.store.rate_limits import declared_limits
 from oxpull_async.store.rate_windows import count_starts, lock_windows, read_rooms
 
 MOST_PASSES = 10
@@ -182,11 +183,14 @@ async def _start_in_order(
 ) -> tuple[Admitted, list[ClaimedTask]]:
     """Lock what the contenders need, decide, lease those admitted and count their starts.
 
-    What a fixed window lets start is leased before it is over, or else decided again for the next one.
+    What a fixed window lets start is leased before it is over, or else decided again for the next one. Where limits are
+    declared otherwise than when the lanes were looked at, nothing starts: whoever looks again sees them as they are.
     """
     windows = {window for row in contenders for window in row.windows}
     held = await slots_held(conn, sorted({row.lock.lock_key for row in contenders if row.lock is not None}))
     await lock_windows(conn, windows)
+    if await declared_limits(conn, request.backend_alias) != look.limits:
+        return Admitted(), []
     for _ in range(MOST_DECISIONS):
         rooms = await read_rooms(conn, look.limits, windows)
         admitted = admit_all(contenders, held, {key: each.left for key, each in rooms.items()}, request.limit)

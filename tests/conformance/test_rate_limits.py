@@ -145,6 +145,16 @@ async def test_B5_the_strictest_of_the_living_declarations_holds_over_all_aliase
     assert (limit.limit, limit.per.total_seconds()) == (5, 60.0)
 
 
+@pytest.mark.parametrize("later", [rule(1), rule(0, name="late", queues=frozenset({make.QUEUE}))], ids=["less", "new"])
+async def test_B5_a_claim_holds_to_what_was_declared_after_its_look(conn: Connection, later: LimitRule) -> None:
+    worker = await limits.worker(conn, rule(5))
+    await stored(conn, *[limited() for _ in range(6)])
+    seen = await look(conn)
+    await limits.worker(conn, later)
+    assert await limits.claim_with(conn, worker, seen) == []
+    assert len(await take(conn, worker)) == later.limit
+
+
 async def test_B5_the_declarations_of_a_worker_end_when_it_is_dead(conn: Connection) -> None:
     worker = await make.worker(conn)
     dead = WorkerCard(make.new_id(), make.ALIAS, "host.test", 1, None, 1, -5.0, (rule(0),))
