@@ -279,7 +279,7 @@ async def test_a_task_that_somebody_has_locked_is_left_to_the_next_prune(
 
 async def get_locked(conn: Connection, id_: TaskId) -> None:
     """Lock a task's row as an operator's action does."""
-    await conn.fetch("lock_member_tasks", ids=f'["{wire_id(id_)}"]')
+    await conn.fetch("lock_followed_tasks", ids=f'["{wire_id(id_)}"]')
 
 
 async def prune(conn: Connection, status: TaskStatus) -> int:

@@ -100,7 +100,7 @@ async def test_a_crash_between_an_end_and_its_late_count_is_repaired_and_no_alar
     [running] = await make.claimed(conn, await make.worker(conn))
     await recheck_members(conn, 10)
     with pytest.raises(ConnectionLost):
-        await settle(FaultyConnection(conn, Fault("lock_member_tasks", committed=False)), [settlement(running, DONE)])
+        await settle(FaultyConnection(conn, Fault("lock_followed_tasks", committed=False)), [settlement(running, DONE)])
     assert await made.counts(other, batch) == (1, 1, 0, 0, 0, SEALED)
     found = await recount_members(other, batch, None, 10)
     assert (found.missing, found.late, found.unforeseen) == (0, 1, 0)

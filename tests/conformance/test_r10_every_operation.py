@@ -207,6 +207,7 @@ async def what_rate_limits_do(conn: Connection) -> None:
     await settle.settle(conn, [Settlement.of(claimed, slow, claimed.permits)])
     await rate_windows.prune_windows(conn, 10)
     await rate_windows.count_expired(conn)
+    await lease.remove(conn, worker)
 
 
 async def what_batches_do(conn: Connection) -> None:

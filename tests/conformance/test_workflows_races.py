@@ -191,7 +191,7 @@ async def test_A8_a_node_whose_row_is_locked_is_marked_and_looked_at_by_the_next
     assert await recheck_nodes(other, 10) == 0
 
 
-async def test_a_retry_beside_the_settle_of_its_upstream_leaves_no_node_waiting(
+async def test_a_retry_after_the_settle_of_its_upstream_leaves_no_node_waiting(
     conn: Connection, other: Connection
 ) -> None:
     workflow = await made.opened(conn)
@@ -200,14 +200,8 @@ async def test_a_retry_beside_the_settle_of_its_upstream_leaves_no_node_waiting(
     await discard(conn, [ids["b"]])
     [running] = await claimed(conn)
 
-    async def settles(_: Connection) -> None:
-        await settle_node(other, running, DONE)
-
-    if other.dialect.skips_locked:
-        await retry(Meanwhile(conn, "keys_of_tasks", settles), [ids["b"]], include_discarded=True)
-    else:
-        await settles(other)
-        await retry(conn, [ids["b"]], include_discarded=True)
+    await settle_node(other, running, DONE)
+    await retry(conn, [ids["b"]], include_discarded=True)
     await run(conn, workflow.id, DONE, "b")
     assert (await made.statuses(conn, workflow.id))["c"] == "READY"
 
