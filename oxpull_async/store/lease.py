@@ -30,18 +30,25 @@ class WorkerCard:
 
 async def register(conn: Connection, card: WorkerCard) -> None:
     """Enter a worker with a fresh lease, and the rate limits that it declares."""
+    if not card.limits:
+        await _enter(conn, card)
+        return
     async with conn.transaction():
-        await conn.execute(
-            "register_worker",
-            worker_id=wire_id(card.worker_id),
-            backend_alias=card.backend_alias,
-            hostname=card.hostname[:255],
-            pid=card.pid,
-            queues=None if card.queues is None else json.dumps(card.queues),
-            concurrency=card.concurrency,
-            lease_seconds=card.lease_seconds,
-        )
+        await _enter(conn, card)
         await declare_limits(conn, card.worker_id, card.backend_alias, card.limits)
+
+
+async def _enter(conn: Connection, card: WorkerCard) -> None:
+    await conn.execute(
+        "register_worker",
+        worker_id=wire_id(card.worker_id),
+        backend_alias=card.backend_alias,
+        hostname=card.hostname[:255],
+        pid=card.pid,
+        queues=None if card.queues is None else json.dumps(card.queues),
+        concurrency=card.concurrency,
+        lease_seconds=card.lease_seconds,
+    )
 
 
 async def renew(conn: Connection, worker_id: WorkerId, lease_seconds: float, notes: str = "{}") -> bool:
@@ -59,17 +66,15 @@ async def held(conn: Connection, worker_id: WorkerId) -> list[HeldTask]:
 
 
 async def remove(conn: Connection, worker_id: WorkerId) -> None:
-    """Forget a worker that stopped in order."""
-    async with conn.transaction():
-        await conn.execute("remove_worker", worker_id=wire_id(worker_id))
-        await drop_limits(conn, worker_id)
+    """Forget a worker that stopped in order, and the rate limits that it declared."""
+    await drop_limits(conn, worker_id)
+    await conn.execute("remove_worker", worker_id=wire_id(worker_id))
 
 
 async def bury_dead_workers(conn: Connection, grace: float) -> int:
     """Mark workers dead whose lease expired over `grace` seconds ago; forget those long dead."""
-    async with conn.transaction():
-        buried = await conn.execute("mark_dead_workers", grace=grace)
-        await drop_orphaned_limits(conn)
+    buried = await conn.execute("mark_dead_workers", grace=grace)
+    await drop_orphaned_limits(conn)
     await conn.execute("remove_dead_workers")
     return buried
 

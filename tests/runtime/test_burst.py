@@ -37,10 +37,11 @@ async def test_A13_a_burst_leaves_what_is_later_paused_or_unknown_and_counts_it(
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 async def test_A13_a_burst_does_not_end_while_it_only_turns_away_rows_of_a_taken_lock(ox: Oxpull) -> None:
-    held = asyncio.Event()
+    holds, held = asyncio.Event(), asyncio.Event()
 
     @ox.task(running_lock=RunningLock(name="taken", on_conflict="discard"))
     async def hold() -> None:
+        holds.set()
         await held.wait()
 
     @ox.task(running_lock=True)
@@ -50,6 +51,7 @@ async def test_A13_a_burst_does_not_end_while_it_only_turns_away_rows_of_a_taken
     async with working(ox, queues=["held"]):
         await ox.enqueue_many([hold.call() for _ in range(8 * MOST_PASSES * WIDE_LOOK)])
         last = await behind.enqueue()
+        await holds.wait()
         await drain(ox, queues=["default"], concurrency=1)
         held.set()
     await last.refresh()
