@@ -23,7 +23,7 @@ from oxpull_async.domain.workflow import OnFailure, PlannedNode, WorkflowRecord
 from oxpull_async.domain.workflow_plan import DependsOn, checked_node_name, planned_node
 from oxpull_async.store.nodes import Placement
 
-__all__ = ["Node", "NodeAdding"]
+__all__ = ["Node", "NodeAdding", "named"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +127,18 @@ class NodeAdding:
             return Request.of_nodes([call for _, call, _ in checked], placement), checked[0][0].enqueuing
 
 
+def named(name: object) -> str:
+    """Return a node's name; raises ValueError for what is none."""
+    try:
+        return checked_node_name(name)
+    except UsageError as wrong:
+        raise ValueError(str(wrong)) from None
+
+
 def _checked(node: Node) -> tuple[OxpullBackend, Call[Any], PlannedNode]:
     """Return a node's backend, its call and its place."""
     check_placement()
-    try:
-        checked_node_name(node.name)
-    except UsageError as wrong:
-        raise ValueError(str(wrong)) from None
+    named(node.name)
     try:
         planned = planned_node(node.name, node.depends_on, node.on_failure)
     except UsageError as wrong:

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from compat_sync.batches.places import awaited, blocking
-from compat_sync.workflows.adding import NodeAdding
+from compat_sync.workflows.adding import NodeAdding, named
 from oxpull_async.domain.workflow import WorkflowProgress
 from oxpull_async.store import workflows as store
 from oxpull_async.store.revival import retry_from
@@ -74,8 +74,10 @@ class Workflow(NodeAdding):
 
         Its callbacks come again only with `callbacks`. Returns how many were revived; raises UnknownWorkflowNode.
         """
-        return blocking(lambda conn: retry_from(conn, self._record.id, node_name, callbacks=callbacks))
+        start = named(node_name)
+        return blocking(lambda conn: retry_from(conn, self._record.id, start, callbacks=callbacks))
 
     async def aretry_from(self, node_name: str, *, callbacks: bool = False) -> int:
         """Run a node and what was discarded because of it once more, as `retry_from` does."""
-        return await awaited(lambda conn: retry_from(conn, self._record.id, node_name, callbacks=callbacks))
+        start = named(node_name)
+        return await awaited(lambda conn: retry_from(conn, self._record.id, start, callbacks=callbacks))

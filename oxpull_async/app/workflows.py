@@ -27,7 +27,7 @@ from oxpull_async.domain.workflow import (
     WorkflowRecord,
     WorkflowStatus,
 )
-from oxpull_async.domain.workflow_plan import DependsOn, checked_unique_text, planned_node
+from oxpull_async.domain.workflow_plan import DependsOn, checked_node_name, checked_unique_text, planned_node
 from oxpull_async.store import workflows as store
 from oxpull_async.store.nodes import Placement
 from oxpull_async.store.revival import retry_from
@@ -163,7 +163,8 @@ class Workflow:
 
         Raises: UnknownWorkflowNode, WorkflowDoesNotExist.
         """
-        revived = await self._ox.operate(lambda conn: retry_from(conn, self.id, name, callbacks=callbacks))
+        start = checked_node_name(name)
+        revived = await self._ox.operate(lambda conn: retry_from(conn, self.id, start, callbacks=callbacks))
         await self._ox.wake(ANY_QUEUE)
         return revived
 

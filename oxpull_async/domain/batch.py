@@ -9,10 +9,12 @@ from typing import Any
 from oxpull_async.domain.durations import seconds
 from oxpull_async.domain.errors import UsageError
 from oxpull_async.domain.record import NewTask, TaskId, instant, instant_or_none, task_id
+from oxpull_async.domain.storable import is_name
 
 type BatchId = str
 
 MAX_NAME = 128
+MOST_EXPIRY = 1_000 * 366 * 86_400.0
 
 
 class BatchStatus(StrEnum):
@@ -96,23 +98,27 @@ class BatchRecord:
 def checked_name(name: object) -> str:
     """Return a batch's name.
 
-    Raises: UsageError unless it is text of at most 128 characters without NUL.
+    Raises: UsageError unless it is text of at most 128 characters that can be stored.
     """
-    if not isinstance(name, str) or len(name) > MAX_NAME or "\0" in name:
-        raise UsageError(f"name={str(name)[:60]!r} must be text of at most {MAX_NAME} characters without NUL")
+    if not is_name(name, MAX_NAME, least=0):
+        raise UsageError(
+            f"name={str(name)[:60]!r} must be text of at most {MAX_NAME} characters without NUL or lone surrogates"
+        )
     return name
 
 
 def checked_expiry(expire_after: object) -> float | None:
     """Return after how many seconds an open batch is cancelled.
 
-    Raises: UsageError unless it is None or a duration above zero.
+    Raises: UsageError unless it is None or a duration above zero, a thousand years at most.
     """
     if expire_after is None:
         return None
     value = seconds(expire_after, name="expire_after")
     if value == 0:
-        raise UsageError("expire_after=0 would cancel the batch at once: pass None to keep it open")
+        raise UsageError("expire_after=0 would cancel it at once: pass None to keep it open")
+    if value > MOST_EXPIRY:
+        raise UsageError(f"expire_after={expire_after!r:.80} is more than a thousand years: pass None to keep it open")
     return value
 
 

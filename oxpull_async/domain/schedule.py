@@ -11,6 +11,7 @@ from typing import Any, Literal, TypedDict
 from oxpull_async.domain.durations import Duration, seconds
 from oxpull_async.domain.errors import UsageError
 from oxpull_async.domain.record import TaskId, instant, instant_or_none, task_id
+from oxpull_async.domain.storable import is_name
 from oxpull_async.domain.timing import Timing, checked_timing
 
 MAX_NAME = 128
@@ -206,6 +207,8 @@ def checked_ticking(given: ScheduleKeywords) -> Ticking:
 
 def checked_name(name: object) -> str:
     """Return a schedule's name; raises UsageError unless it is text of 1 to 128 characters."""
-    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or "\0" in name:
-        raise UsageError(f"a schedule's name {name!r:.160} must be text of 1 to {MAX_NAME} characters without NUL")
+    if not is_name(name, MAX_NAME) or not name.strip():
+        raise UsageError(
+            f"a schedule's name {name!r:.160} must be text of 1 to {MAX_NAME} characters without NUL or lone surrogates"
+        )
     return name

@@ -10,6 +10,7 @@ from oxpull_async.domain.errors import UsageError
 from oxpull_async.domain.rate_limit import RateLimit, RateLimits, read_limits
 from oxpull_async.domain.retry import Backoff, Exponential, RetryPolicy, checked_backoff
 from oxpull_async.domain.schedule_entry import ScheduleEntry, read_entries
+from oxpull_async.domain.storable import is_name
 from oxpull_async.domain.task import (
     TaskOptions,
     checked_max_attempts,
@@ -74,8 +75,10 @@ class Settings:
         """
         refuse_unknown("Oxpull()", given.keys(), SettingsKeywords.__annotations__)
         alias = given.get("alias", "default")
-        if not 0 < len(alias) <= MAX_ALIAS or "\0" in alias:
-            raise UsageError(f"alias={alias!r} must be text of 1 to {MAX_ALIAS} characters without NUL")
+        if not is_name(alias, MAX_ALIAS):
+            raise UsageError(
+                f"alias={alias!r:.160} must be text of 1 to {MAX_ALIAS} characters without NUL or lone surrogates"
+            )
         lease = seconds(given.get("lease_seconds", 30), name="lease_seconds")
         if lease < 1:
             raise UsageError(f"lease_seconds={lease} is too short to renew in time: 1 is the least, 30 the default")

@@ -11,6 +11,7 @@ from oxpull_async.domain.durations import seconds
 from oxpull_async.domain.errors import InvalidTask, UsageError
 from oxpull_async.domain.retry import RetryPolicy
 from oxpull_async.domain.running_lock import RunningLock
+from oxpull_async.domain.storable import is_name
 from oxpull_async.domain.surroundings import Surroundings
 from oxpull_async.domain.unique import UniqueRule
 
@@ -55,10 +56,13 @@ class Body:
 def checked_queue(name: object, allowed: frozenset[str] = frozenset()) -> str:
     """Return a queue name.
 
-    Raises: InvalidTask when it is empty, too long, holds NUL, or is not among `allowed` where that is not empty.
+    Raises: InvalidTask when it is empty, too long, holds what no database stores, or is not among `allowed` where that
+    is not empty.
     """
-    if not isinstance(name, str) or not name or len(name) > MAX_QUEUE_NAME or "\0" in name:
-        raise InvalidTask(f"queue_name={name!r} must be text of 1 to {MAX_QUEUE_NAME} characters without NUL")
+    if not is_name(name, MAX_QUEUE_NAME):
+        raise InvalidTask(
+            f"queue_name={name!r:.160} must be text of 1 to {MAX_QUEUE_NAME} characters without NUL or lone surrogates"
+        )
     if allowed and name not in allowed:
         raise InvalidTask(f"queue_name={name!r} is not one of the declared queues: {', '.join(sorted(allowed))}")
     return name
@@ -114,7 +118,9 @@ def checked_run_after(run_after: object) -> datetime | None:
 
 
 def checked_task_path(path: str) -> str:
-    """Return a task's dotted path; raises InvalidTask when it is longer than 255 characters."""
+    """Return a task's dotted path; raises InvalidTask when it is too long or cannot be stored."""
     if len(path) > MAX_TASK_PATH:
         raise InvalidTask(f"the task path {path[:60]!r}… has {len(path)} characters; {MAX_TASK_PATH} is the most")
+    if not is_name(path, MAX_TASK_PATH, least=0):
+        raise InvalidTask(f"the task path {path!r} holds NUL or a lone surrogate, which no name has")
     return path

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from oxpull_async.domain.batch import MAX_NAME
 from oxpull_async.domain.errors import InvalidTask, UsageError
+from oxpull_async.domain.storable import is_name
 from oxpull_async.domain.unique import OnDuplicate, UniqueRule
 from oxpull_async.domain.workflow import OnFailure, PlannedNode
 
@@ -29,7 +30,7 @@ def planned_node(name: object, depends_on: object = None, on_failure: object = O
         case Mapping():
             given = depends_on
         case Iterable():
-            given = dict.fromkeys(depends_on, otherwise)
+            given = {checked_node_name(upstream): otherwise for upstream in depends_on}
         case _:
             raise UsageError(
                 f"node {checked!r}: depends_on={depends_on!r:.60} must be a node's name, a list of names, or a "
@@ -45,10 +46,13 @@ def planned_node(name: object, depends_on: object = None, on_failure: object = O
 def checked_node_name(name: object) -> str:
     """Return a node's name.
 
-    Raises: UsageError unless it is text of 1 to 128 characters without NUL.
+    Raises: UsageError unless it is text of 1 to 128 characters that can be stored.
     """
-    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME or "\0" in name:
-        raise UsageError(f"a node's name {str(name)[:60]!r} must be text of 1 to {MAX_NAME} characters without NUL")
+    if not is_name(name, MAX_NAME):
+        raise UsageError(
+            f"a node's name {str(name)[:60]!r} must be text of 1 to {MAX_NAME} characters without NUL or lone "
+            "surrogates"
+        )
     return name
 
 

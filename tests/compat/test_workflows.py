@@ -279,6 +279,8 @@ def test_D3_it_goes_on_from_a_node_that_ended_badly(site: str) -> None:
     assert flow.status == "COMPLETE"
     with pytest.raises(UnknownWorkflowNode):
         flow.retry_from("nothing")
+    with pytest.raises(ValueError, match="1 to 128"):
+        flow.retry_from(7)  # type: ignore[arg-type]
     FAILING.clear()
     assert flow.retry_from("root", callbacks=True) == 4
     assert flow.status == "SEALED"
