@@ -159,7 +159,7 @@ class Workflow:
         """Run a node that ended badly once more, and all nodes that were discarded with it.
 
         A complete workflow is open to completion again; its callbacks come again only with `callbacks`. Returns how
-        many nodes were revived, 0 when this one did not end badly.
+        many nodes were revived, 0 when this one did not end badly, or another one that did keeps it from running.
 
         Raises: UnknownWorkflowNode, WorkflowDoesNotExist.
         """

@@ -9,10 +9,12 @@ from oxpull_async.app.workflows import Workflow
 from oxpull_async.cli.options import database_options
 from oxpull_async.cli.output import print_json, printable
 from oxpull_async.cli.target import Target
+from oxpull_async.domain.sentences import counted
 from oxpull_async.domain.workflow import NodeRecord, WorkflowProgress
 from oxpull_async.domain.workflow_drawing import mermaid, svg, text_lines
 
 _FILE = click.Path(dir_okay=False, writable=True, allow_dash=True, path_type=Path)
+_UNCHANGED = "unchanged: the node did not end badly, or another one before it keeps it from running"
 _id = click.argument("id_", metavar="ID")
 
 
@@ -72,7 +74,7 @@ def cancel_command(target: Target, *, id_: str) -> None:
 def retry_command(target: Target, *, id_: str, node: str, callbacks: bool) -> None:
     """Run a node that ended badly once more, and all nodes that were discarded with it.
 
-    Exit code 1 when the node did not end badly.
+    Exit code 1 when the node did not end badly, or another one that did keeps it from running.
     """
 
     async def retry(ox: Oxpull) -> int:
@@ -82,7 +84,7 @@ def retry_command(target: Target, *, id_: str, node: str, callbacks: bool) -> No
     if target.as_json:
         print_json({"id": id_, "node": node, "revived": revived})
     else:
-        click.echo(f"{revived} nodes to run" if revived else "unchanged: the node did not end badly", err=not revived)
+        click.echo(f"{counted(revived, 'node')} to run" if revived else _UNCHANGED, err=not revived)
     if not revived:
         raise click.exceptions.Exit(1)
 
@@ -98,7 +100,7 @@ def _title(flow: Workflow, progress: WorkflowProgress) -> str:
         "pending": progress.pending, "blocked": progress.blocked,
     }  # fmt: skip
     told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    return f"{flow.name or flow.id}: {progress.status}, {progress.total} nodes{f': {told}' if told else ''}"
+    return f"{flow.name or flow.id}: {progress.status}, {counted(progress.total, 'node')}{f': {told}' if told else ''}"
 
 
 def _write(file: Path, text: str) -> None:

@@ -223,7 +223,7 @@ def _shut(limit: Limit, room: Room | None) -> str:
     per = f"{limit.per.total_seconds():g} s"
     within = f"in the last {per}" if room.started_at is None else f"in {per}{_since(room.started_at)}"
     then = "" if room.opens_at is None else f"; the next may start at {_when(room.opens_at)}"
-    return f"is used up: {room.used} of {limit.limit} starts {within}{then}"
+    return f"is used up: {room.used + room.others} of {limit.limit} starts {within}{then}"
 
 
 def _scheduled(facts: Facts) -> list[Reason]:

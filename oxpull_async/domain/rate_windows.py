@@ -75,7 +75,8 @@ def windows_of(limits: Mapping[str, Limit], task_path: str, queue_name: str, lim
 class Window:
     """One window as it is stored, at the instant `now`.
 
-    `starts` and `oldest`: how many starts a sliding limit finds in the time behind it, and the first of them.
+    `starts` and `oldest`: how many starts under a sliding limit lie in the time behind it, and the first of them. A
+    limit that was declared otherwise a while ago has both kinds of counts.
     """
 
     now: datetime
@@ -91,8 +92,8 @@ class Room:
     """How many starts a window has left at the instant `seen_at`.
 
     `opens_at`: when it may have more than none, None where that is never or now. A fixed window began at `started_at`
-    and is over at `until`; `used` counts what started in it, or under a sliding limit in the time behind. A task asked
-    to hold it shut until `held_until`.
+    and is over at `until`; `used` counts what started in it, or under a sliding limit in the time behind; `others` may
+    lie there, counted when the limit slid, or did not yet. A task asked to hold it shut until `held_until`.
     """
 
     seen_at: datetime
@@ -101,6 +102,7 @@ class Room:
     started_at: datetime | None = None
     until: datetime | None = None
     used: int = 0
+    others: int = 0
     held_until: datetime | None = None
 
     @property
@@ -119,9 +121,16 @@ def room(limit: Limit, window: Window) -> Room:
 
 
 def _sliding_room(limit: Limit, window: Window) -> Room:
-    left = max(limit.limit - window.starts, 0)
-    opens_at = None if left or window.oldest is None or not limit.limit else window.oldest + limit.per
-    return Room(window.now, left, opens_at, used=window.starts)
+    """Count the starts behind `now`, and those of a fixed window of which some may lie there."""
+    others, over_at = 0, None
+    if window.started_at is not None:
+        over_at = _aligned(window.started_at, limit.per) + 2 * limit.per
+        others = window.used if over_at > window.now else 0
+    left = max(limit.limit - window.starts - others, 0)
+    return Room(
+        window.now, left, _opening(limit, left, window.oldest, over_at if others else None),
+        used=window.starts, others=others,
+    )  # fmt: skip
 
 
 def _fixed_room(limit: Limit, window: Window) -> Room:
@@ -132,8 +141,16 @@ def _fixed_room(limit: Limit, window: Window) -> Room:
     else:
         used = 0
     until = _aligned(began, limit.per) + limit.per
-    left = max(limit.limit - used, 0)
-    return Room(window.now, left, None if left or not limit.limit else until, began, until, used)
+    left = max(limit.limit - used - window.starts, 0)
+    opens_at = _opening(limit, left, window.oldest, until)
+    return Room(window.now, left, opens_at, began, until, used, window.starts)
+
+
+def _opening(limit: Limit, left: int, oldest: datetime | None, until: datetime | None) -> datetime | None:
+    """Return when a shut window may open first: as its oldest start falls out of it, or as a fixed one is over."""
+    if left or not limit.limit:
+        return None
+    return min((each for each in (until, oldest and oldest + limit.per) if each is not None), default=None)
 
 
 def _aligned(moment: datetime, per: timedelta) -> datetime:

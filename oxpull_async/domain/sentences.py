@@ -67,11 +67,11 @@ def _about_group(
     event: events.BatchesReconciled | events.WorkflowsReconciled | events.ScheduleTicked | events.ScheduleFailed,
 ) -> str:
     if isinstance(event, events.BatchesReconciled):
-        found = f"{event.missing} members had been deleted by hand, {event.unforeseen} had ended without being counted"
-        return f"batch {event.batch_id}: {found}"
+        gone = f"{counted(event.missing, 'member')} had been deleted by hand"
+        return f"batch {event.batch_id}: {gone}, {event.unforeseen} had ended without being counted"
     if isinstance(event, events.WorkflowsReconciled):
-        found = f"{event.missing} nodes had been deleted by hand, {event.unforeseen} had moved without being followed"
-        return f"workflow {event.workflow_id}: {found}"
+        gone = f"{counted(event.missing, 'node')} had been deleted by hand"
+        return f"workflow {event.workflow_id}: {gone}, {event.unforeseen} had moved without being followed"
     if isinstance(event, events.ScheduleFailed):
         return f"the schedule {event.name!r} could not enqueue: {event.error}"
     why = ", since the task of the tick before has not ended" if event.overlapped else ""

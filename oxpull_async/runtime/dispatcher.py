@@ -68,8 +68,8 @@ class Dispatcher:
         self._stopping = True
         self._wake.set()
 
-    async def run(self) -> None:
-        """Claim until stopped, until `max_tasks` have run, or until a burst is over."""
+    async def run(self) -> bool:
+        """Claim until stopped (False), until `max_tasks` have run, or until a burst is over."""
         backoff = Backoff()
         while not self._stopping:
             self._wake.clear()
@@ -81,8 +81,9 @@ class Dispatcher:
             else:
                 backoff.reset()
                 if pause is None:
-                    return
+                    return True
             await self._wait(pause)
+        return False
 
     async def _pass(self) -> float | None:
         """Claim what there is room for; returns the seconds until the next look, or None when a burst is over."""

@@ -42,10 +42,10 @@ def failure(attempt: Attempt, error: BaseException) -> Outcome:
     claimed = attempt.claimed
     if isinstance(error, Snooze) and claimed.snoozes < MAX_SNOOZES:
         return Snoozed(error.seconds)
+    slow_down = _slow_down(error, attempt)
     entry = _entry(error, attempt)
     if isinstance(error, InvalidPayload):
         return Failed(entry, None)
-    slow_down = _slow_down(error)
     chance = random.random()  # noqa: S311 - spreading load, not keeping secrets
     try:
         delay = retry_delay(attempt.policy, error, claimed.attempt, claimed.max_attempts, chance)
@@ -55,8 +55,12 @@ def failure(attempt: Attempt, error: BaseException) -> Outcome:
     return Failed(entry, delay, slow_down)
 
 
-def _slow_down(error: BaseException) -> SlowDown | None:
+def _slow_down(error: BaseException, attempt: Attempt) -> SlowDown | None:
+    """Return what a task asked to hold; a limit that its start did not count under is not its own to shut."""
     if not isinstance(error, Retry) or error.slow_down is None:
+        return None
+    if error.slow_down not in {permit.window[0] for permit in attempt.claimed.permits}:
+        error.add_note(f"slow_down={error.slow_down!r} held nothing: no rate limit of that name covers this task")
         return None
     return SlowDown(error.slow_down, min(error.after, MAX_DELAY))
 

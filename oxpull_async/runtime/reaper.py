@@ -66,18 +66,22 @@ class Reaper:
             verdicts += taken
             if not taken:
                 break
-        await self._reconcile(moved=bool(verdicts))
+        await self.reconcile(moved=bool(verdicts))
         if verdicts:
             requeued = sum(verdict is TaskStatus.READY for verdict in verdicts)
             self._hub.emit(TasksReaped(requeued, len(verdicts) - requeued))
         return len(verdicts)
 
-    async def _reconcile(self, *, moved: bool) -> None:
-        """Look at the follow-ups that a settle had to leave, and wake waiters whose running lock is free."""
+    async def reconcile(self, *, moved: bool = False) -> int:
+        """Look at follow-ups that a settle had to leave, and wake waiters of free running locks.
+
+        Returns how much was done. `moved`: something is free already.
+        """
         released = await repeat(self._database, lambda conn: recheck(conn, AT_ONCE))
         woken = await repeat(self._database, lambda conn: hand_over_idle(conn, AT_ONCE))
         if moved or released or woken:
             await self.on_handed_over()
+        return released + woken
 
     async def _take(self, row: ExpiredTask) -> TaskStatus | None:
         note = _abandoned(row)

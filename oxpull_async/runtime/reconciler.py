@@ -56,6 +56,11 @@ class Reconciler:
             except DatabaseTrouble as trouble:
                 self._hub.emit(DatabaseDown("reconciler", str(trouble), PAUSE))
 
+    async def follow_marks(self) -> int:
+        """Follow marks of members and nodes once, a bounded number; returns how much was done."""
+        members = await repeat(self._database, lambda conn: batch_care.recheck_members(conn, MARKS_AT_ONCE))
+        return members + await repeat(self._database, lambda conn: workflow_care.recheck_nodes(conn, MARKS_AT_ONCE))
+
     async def _look(self) -> bool:
         """Follow marks, and walk from time to time; returns whether there may be more marks."""
         ends, moved, rounds = time.monotonic() + MOST_TIME, 0, 0

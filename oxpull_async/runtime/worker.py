@@ -147,7 +147,7 @@ class Worker:
 
     async def _dispatch(self, crew: Crew) -> None:
         """Claim until there is an end to it; a claim under way is finished even when this is cancelled."""
-        claiming = asyncio.create_task(crew.dispatcher.run())
+        claiming = asyncio.create_task(_claim(crew, burst=self._plan.burst))
         try:
             await asyncio.shield(claiming)
         finally:
@@ -225,6 +225,15 @@ class Worker:
 def _can_stop(attempt: Attempt) -> bool:
     """Whether it is cancelled or can see that it should stop."""
     return attempt.body.is_coroutine or attempt.body.takes_context
+
+
+async def _claim(crew: Crew, *, burst: bool) -> None:
+    """Claim to the end; a burst goes on while marks ask for something, since what they release is due."""
+    while await crew.dispatcher.run() and burst and not crew.claimer.is_spent:
+        with suppress(DatabaseTrouble):  # then a later worker follows them
+            if await crew.reconciler.follow_marks() or await crew.reaper.reconcile():
+                continue
+        break
 
 
 def _plan(options: WorkerKeywords) -> Plan:

@@ -21,9 +21,7 @@ async def read_rooms(
     wanted = sorted(set(windows))
     if not wanted:
         return {}
-    asked = [
-        {**_names(key), "per": limits[key[0]].per.total_seconds(), "sliding": limits[key[0]].sliding} for key in wanted
-    ]
+    asked = [{**_names(key), "per": limits[key[0]].per.total_seconds()} for key in wanted]
     rows = await conn.fetch("read_windows", windows=json.dumps(asked))
     return {(row[0], row[1]): room(limits[row[0]], _window(row)) for row in rows}
 

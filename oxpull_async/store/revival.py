@@ -28,8 +28,8 @@ async def retry_from(conn: Connection, workflow_id: WorkflowId, name: str, *, ca
     """Retry a node that ended badly, with all that was discarded because of it.
 
     What another upstream keeps from running stays as it is. A complete workflow is sealed once more; its callbacks come
-    again on request only. Returns how many nodes are revived: none where the node did not end badly. One transaction,
-    whatever the size.
+    again on request only. Returns how many nodes are revived: none where the node did not end badly, or what
+    is before it keeps it from running. One transaction, whatever the size.
 
     Raises: UnknownWorkflowNode, WorkflowDoesNotExist.
     """

@@ -256,3 +256,20 @@ async def test_Retry_slows_the_limit_down_for_the_attempts_key(ox: Oxpull) -> No
         assert attempts == [1, 2, 4]
         await run(worker, minutes=3.1)
         assert sorted(attempts[3:]) == [1, 3]
+
+
+@pytest.mark.parametrize("name", ["api", "unknown"])
+async def test_a_task_slows_no_limit_down_that_does_not_cover_it_and_is_told(ox: Oxpull, name: str) -> None:
+    async def complain() -> None:
+        raise Retry(after=dt.timedelta(minutes=3), slow_down=name)
+
+    async with limited(ox, rate_limits={"api": RateLimit(1000, MINUTES, queues=["mail"])}) as worker:
+        stranger = await worker.task(queue_name="elsewhere", max_attempts=2)(complain).enqueue()
+        await put_clock(worker, START)
+        await drain(worker)
+        covered = await worker.task(queue_name="mail")(nothing).enqueue(1)
+        await drain(worker)
+        await covered.refresh()
+        await stranger.refresh()
+    assert covered.status == "SUCCESSFUL"
+    assert f"slow_down='{name}' held nothing" in stranger.errors[0].traceback

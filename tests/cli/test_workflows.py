@@ -84,6 +84,7 @@ def test_a_node_is_retried_with_what_was_discarded(url: str, flow_id: str) -> No
     again = run("workflow", "retry", flow_id, "check", "--url", url)
     assert again.exit_code == 1
     assert "did not end badly" in again.stderr
+    assert run("workflow", "show", flow_id, "--url", url).stdout.startswith("etl: SEALED, 4 nodes: 1 succeeded")
     assert document("workflow", "retry", flow_id, "extract", "--url", url)["revived"] == 0
     assert "no node" in run("workflow", "retry", flow_id, "missing", "--url", url).stderr
 

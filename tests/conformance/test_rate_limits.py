@@ -145,6 +145,22 @@ async def test_B5_the_strictest_of_the_living_declarations_holds_over_all_aliase
     assert (limit.limit, limit.per.total_seconds()) == (5, 60.0)
 
 
+@BOTH
+async def test_B5_what_started_counts_when_a_limit_begins_or_ceases_to_slide(
+    conn: Connection, clock: Clock, *, sliding: bool
+) -> None:
+    before = await limits.worker(conn, rule(3, sliding=sliding))
+    await stored(conn, *[limited() for _ in range(9)])
+    assert len(await take(conn, before, 2)) == 2
+    after = await limits.worker(conn, rule(3, sliding=not sliding))
+    await lease.remove(conn, before)
+    assert len(await take(conn, after)) == 1
+    assert await take(conn, after) == []
+    clock.advance(2 * LONG)
+    assert len(await take(conn, after)) == 3
+    assert await take(conn, after) == []
+
+
 @pytest.mark.parametrize("later", [rule(1), rule(0, name="late", queues=frozenset({make.QUEUE}))], ids=["less", "new"])
 async def test_B5_a_claim_holds_to_what_was_declared_after_its_look(conn: Connection, later: LimitRule) -> None:
     worker = await limits.worker(conn, rule(5))

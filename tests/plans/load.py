@@ -47,7 +47,7 @@ async def load(ox: Oxpull) -> Loaded:
         await enqueue_many(conn, [make.new_task(queue_name=QUEUES[n % 2], priority=n % 5) for n in range(READY)])
         worker_id = await make.worker(conn)
         workflow = await workflows.opened(conn)
-        await _finish_workflow(conn, wire_id(workflow.id)[::-1])
+        await _finish_workflow(conn, wire_id(make.new_id()))
         names = [f"n{n}" for n in range(NODES)]
         chain = [workflows.node(names[0]), *(workflows.node(name, before) for before, name in pairwise(names))]
         nodes = await workflows.add(conn, workflow.id, *chain)

@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from oxpull_async import Oxpull, RunningLock
+from oxpull_async import Node, Oxpull, RunningLock
 from oxpull_async.db.contract import Connection, Database, Row, Scalar
 from oxpull_async.domain.events import WorkerStopped
 from oxpull_async.domain.record import TaskStatus
+from oxpull_async.store import node_counts
 from oxpull_async.store.claim import MOST_PASSES, WIDE_LOOK
 from tests.fixtures.faulty import Fault, FaultyConnection, FaultyDatabase
 from tests.fixtures.workers import drain, working
@@ -71,6 +72,44 @@ async def test_A13_a_burst_waits_for_what_runs_and_runs_what_that_enqueues(ox: O
     events = await drain(ox)
     [stopped] = events.of(WorkerStopped)
     assert (stopped.done, stopped.remaining) == (2, 0)
+
+
+async def test_C5_a_burst_ends_only_after_what_marks_ask_for(ox: Oxpull) -> None:
+    @ox.task(unique=True)
+    async def load(number: int) -> None: ...
+
+    @ox.task
+    async def after() -> None: ...
+
+    held = [await load.enqueue(number) for number in (1, 2)]
+    async with ox.batch("pending already", on_complete=after.call()) as batch:
+        assert (await batch.add(load, 1)).id == held[0].id
+    async with ox.workflow("pending already", on_complete=after.call()) as flow:
+        assert (await flow.add("root", load, 2)).id == held[1].id
+        last = await flow.add("behind", after, depends_on="root")
+    await drain(ox)
+    await last.refresh()
+    assert last.status is TaskStatus.SUCCESSFUL
+    assert ((await batch.progress()).status, (await flow.progress()).status) == ("COMPLETE", "COMPLETE")
+    assert [queue.successful for queue in await ox.stats()] == [5]
+
+
+async def test_A8_a_burst_goes_on_with_a_long_cascade_to_its_end(ox: Oxpull, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node_counts, "AT_ONCE", 3)
+
+    @ox.task(max_attempts=1)
+    async def fails() -> None:
+        raise ValueError
+
+    @ox.task
+    async def behind() -> None: ...
+
+    async with ox.workflow("wide") as flow:
+        await flow.add("root", fails)
+        await flow.add_many([Node(f"{number}", behind.call(), "root") for number in range(10)])
+    await drain(ox)
+    progress = await flow.progress()
+    assert (progress.status, progress.failed, progress.unattributed) == ("COMPLETE", 1, 10)
 
 
 async def test_A13_a_burst_runs_retries_that_are_due_at_once(ox: Oxpull) -> None:

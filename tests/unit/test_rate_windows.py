@@ -97,6 +97,18 @@ def test_a_sliding_window_opens_when_its_first_start_is_old_enough() -> None:
     assert (full.left, full.opens_at, full.until) == (0, oldest + SECOND, None)
 
 
+def test_B5_starts_of_the_other_way_to_count_are_counted_while_they_may_lie_in_the_window() -> None:
+    began = NOW.replace(microsecond=0)
+    mixed = Window(NOW, began, 2, starts=3, oldest=NOW - SECOND / 2)
+    for limit in (FIXED, SLIDING):
+        found = room(limit, mixed)
+        assert (found.left, found.used + found.others) == (0, 5)
+        assert found.opens_at == NOW + SECOND / 2
+    assert room(SLIDING, Window(NOW, began - SECOND, 5)).opens_at == began + SECOND
+    assert room(SLIDING, Window(NOW, began - 2 * SECOND, 5)).left == 5
+    assert room(FIXED, Window(NOW, began, 2)).used == 2
+
+
 @pytest.mark.parametrize("limit", [FIXED, SLIDING], ids=["fixed", "sliding"])
 def test_a_window_that_is_held_shut_opens_no_sooner(limit: Limit) -> None:
     later = NOW + 5 * SECOND
