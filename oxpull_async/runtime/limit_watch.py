@@ -7,6 +7,7 @@ from dataclasses import replace
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.rate_lanes import LaneMark, LimitsLook
 from oxpull_async.domain.record import ClaimedTask, TaskId
+from oxpull_async.runtime.attempts import LATEST_START
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.claim import ClaimRequest, claim_ages
 from oxpull_async.store.queues import Outlook
@@ -16,6 +17,7 @@ from oxpull_async.store.rate_limits import sort_limited
 LOOK_AGAIN, LOOK_SHARE, OPENING_SHARE = 0.05, 20, 3
 SORT_AT_ONCE, SORT_ROUNDS, SORT_SHARE = 1000, 10, 100
 SURE_FOR = 0.03
+MOST_AT_ONCE = 1_000
 
 
 class LimitWatch:
@@ -29,6 +31,7 @@ class LimitWatch:
         self._found_some = False
         self._looks_at = 0.0
         self._sorts_at = 0.0
+        self._at_once = MOST_AT_ONCE
         self.is_throttled = False
 
     @property
@@ -60,14 +63,14 @@ class LimitWatch:
         queues, began = [name for name in self._queues if name in request.queues], time.monotonic()
         if not queues or began < self._looks_at:
             return request
-        after = self._after
+        after, most = self._after, min(request.limit, self._at_once)
         look = await repeat(
             self._database,
-            lambda conn: look_at_lanes(conn, self._alias, queues, request.limit, after, request.excluded_paths),
+            lambda conn: look_at_lanes(conn, self._alias, queues, most, after, request.excluded_paths),
         )
         self._note_round(look)
         self._rest(look, time.monotonic() - began)
-        return replace(request, look=look)
+        return replace(request, limit=most if look.lanes else request.limit, look=look)
 
     def _note_round(self, look: LimitsLook) -> None:
         """Note what a round through all lanes has come to, which may take several looks."""
@@ -95,9 +98,18 @@ class LimitWatch:
         limited = [row.id for row in rows if row.permits]
         sent = time.monotonic()
         if not limited or sent - began <= SURE_FOR:
+            self._suit(len(limited), sent - began)
             return dict.fromkeys(limited, began)
         ages = await repeat(self._database, lambda conn: claim_ages(conn, limited))
+        self._suit(len(limited), max(ages.values(), default=0.0) + time.monotonic() - sent)
         return {id_: sent - ages[id_] for id_ in limited if id_ in ages}
+
+    def _suit(self, count: int, age: float) -> None:
+        """Claim fewer limited rows at once where their claims leave little time to begin, and more again later."""
+        if age > LATEST_START / 2:
+            self._at_once = max(count // 2, 1)
+        elif age < LATEST_START / 4 and count >= self._at_once:
+            self._at_once = min(self._at_once * 2, MOST_AT_ONCE)
 
     async def sort(self, outlook: Outlook, *, now: bool = False) -> int:
         """Set rows apart whose enqueue knew of no limit; returns how many.
