@@ -36,7 +36,8 @@ class Follow:
                 await self._watch.look()
                 self._show(bars)
                 self._check()
-                if kills and self._victim is None and 2 * self._watch.done >= len(self._watch.files):
+                is_half_done = 2 * self._watch.done >= len(self._watch.files)
+                if kills and self._victim is None and is_half_done and self._watch.running:
                     await self._kill()
                 if not self._watch.is_over:
                     await asyncio.sleep(POLL)

@@ -3,7 +3,8 @@
 In one process, through Django's ASGI handler and httpx's ASGITransport; the requests that await are all inside the view
 before the first enqueues. The other view holds a connection for each request, so it gets as many at once as servers
 let in. Django's own receivers of `request_started` are switched off: they start a thread for every request, whatever
-its view does. What they come to is a figure of its own.
+its view does. What they come to is a figure of its own. Threads are counted until the first that awaited is answered:
+Django closes every response in a thread of its request, and requests that were written together end together.
 """
 
 import asyncio

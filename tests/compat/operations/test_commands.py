@@ -47,7 +47,8 @@ def test_prune_leaves_what_is_young(site: str) -> None:
 def test_prune_removes_what_is_old_enough_and_ended_well(site: str) -> None:
     one_of_each(site)
     assert document("oxpull_prune", "--older-than", "0s") == {
-        "scanned": 7, "removed": 2, "dry_run": False, "keys": 0, "locks": 0, "ticks": 0, "batches": 0,
+        "scanned": 7, "removed": 2, "dry_run": False, "keys": 0, "locks": 0, "ticks": 0, "windows": 0,
+        "batches": 0, "workflows": 0,
     }  # fmt: skip
     kept = {status for (status,) in OxpullTask.objects.values_list("status")}
     assert kept == set(TaskStatus) - {TaskStatus.SUCCESSFUL, TaskStatus.DISCARDED}

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,8 +45,11 @@ class Meter:
         return self.held()
 
     @contextmanager
-    def sampling(self) -> Iterator[None]:
-        """Keep the peak of what is held during the block, beyond what was held at its start."""
+    def sampling(self, threads_until: Callable[[], bool]) -> Iterator[None]:
+        """Keep the peak of what is held during the block, beyond what was held at its start.
+
+        Threads are looked at until `threads_until` says so.
+        """
         ended = threading.Event()
         before = self.held()
 
@@ -54,7 +57,9 @@ class Meter:
             while not ended.wait(EVERY_SECONDS):
                 now, peak = self.held(), self.peak
                 self.peak = Held(
-                    max(peak.threads, now.threads - before.threads - 1),  # this one
+                    peak.threads
+                    if threads_until()
+                    else max(peak.threads, now.threads - before.threads - 1),  # this one
                     max(peak.connections, now.connections),
                     max(peak.descriptors, now.descriptors - before.descriptors),
                 )

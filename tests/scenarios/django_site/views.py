@@ -9,10 +9,14 @@ from django.urls import path
 
 
 class Gate:
-    """Holds the first `size` requests until all of them are there; later ones pass."""
+    """Holds the first `size` requests until all of them are there; later ones pass.
+
+    `has_opened`: one that awaited is about to be answered.
+    """
 
     def __init__(self) -> None:
         self.size = 0
+        self.has_opened = False
         self._arrived = 0
         self._all_there = asyncio.Event()
 
@@ -42,7 +46,9 @@ async def bare(_request: HttpRequest, number: int) -> HttpResponse:
 async def awaited(_request: HttpRequest, number: int) -> HttpResponse:
     """Await `aenqueue`."""
     await GATE.passed()
-    return HttpResponse((await note.aenqueue(number)).id)
+    result = await note.aenqueue(number)
+    GATE.has_opened = True
+    return HttpResponse(result.id)
 
 
 async def behind_a_thread(_request: HttpRequest, number: int) -> HttpResponse:
