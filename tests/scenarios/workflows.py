@@ -24,6 +24,7 @@ from tests.scenarios.stage import Stage, stage
 
 APART = 10_000
 STEP_BY_STEP = 4
+MOST_NODES, RARE = 50, 10
 SEED = 20_291
 
 
@@ -54,7 +55,7 @@ async def random_graphs(
 ) -> Random:
     """Run random workflows while workers are killed, and hold each against what must become of it."""
     dice = random.Random(SEED)
-    dags = [random_dag(dice, most) for _ in range(count)]
+    dags = [random_dag(dice, most if number % RARE else MOST_NODES) for number in range(count)]
     async with stage(url, lease_seconds=lease_seconds) as scene:
         async with mayhem(scene, "--concurrency=100", workers=2, kills=kills) as havoc:
             built = [await _build(scene, number, dag) for number, dag in enumerate(dags)]
