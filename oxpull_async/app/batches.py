@@ -118,15 +118,7 @@ class Batches:
         refuse_unknown("create_batch()", options.keys(), BatchKeywords.__annotations__)
         ox = cast("Oxpull", self)
         batch_id = str(uuid_utils.uuid7())
-        callbacks = [
-            Callback(when, callback_task(ox.enqueuer, f"on_{when}", call, batch_id))
-            for when, call in (
-                ("complete", options.get("on_complete")),
-                ("success", options.get("on_success")),
-                ("failure", options.get("on_failure")),
-            )
-            if call is not None
-        ]
+        callbacks = callbacks_of(ox.enqueuer, options, batch_id)
         expiry = checked_expiry(options.get("expire_after"))
         batch = NewBatch(batch_id, ox.settings.alias, checked_name(name), callbacks, expiry)
         return Batch(ox, await ox.operate(lambda conn: store.create_batch(conn, batch)))
@@ -151,6 +143,20 @@ class Batches:
             yield batch
             if (await batch.progress()).status is BatchStatus.OPEN:
                 await batch.seal()
+
+
+def callbacks_of(enqueuer: "Enqueuer", options: BatchKeywords, batch_id: BatchId | None) -> list[Callback]:
+    """Return the callbacks that options name; raises as `callback_task` does."""
+    given = (
+        ("complete", options.get("on_complete")),
+        ("success", options.get("on_success")),
+        ("failure", options.get("on_failure")),
+    )
+    return [
+        Callback(when, callback_task(enqueuer, f"on_{when}", call, batch_id))
+        for when, call in given
+        if call is not None
+    ]
 
 
 def callback_task(enqueuer: "Enqueuer", where: str, call: Call[Any], batch_id: BatchId | None = None) -> NewTask:

@@ -3,18 +3,17 @@
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 from uuid import UUID
 
 import uuid_utils
 
 from oxpull_async.app import ambient
-from oxpull_async.app.batches import callback_task
+from oxpull_async.app.batches import BatchKeywords, callbacks_of
 from oxpull_async.app.changes import ANY_QUEUE
 from oxpull_async.app.enqueuer import racing
 from oxpull_async.app.task import Call, Task
-from oxpull_async.domain.batch import Callback, checked_expiry, checked_name
-from oxpull_async.domain.durations import Duration
+from oxpull_async.domain.batch import checked_expiry, checked_name
 from oxpull_async.domain.errors import AlreadyEnqueued, InvalidTask, WorkflowDoesNotExist
 from oxpull_async.domain.keys import workflow_key
 from oxpull_async.domain.settings import refuse_unknown
@@ -37,13 +36,9 @@ if TYPE_CHECKING:
     from oxpull_async.app.result import TaskResult
 
 
-class WorkflowKeywords(TypedDict, total=False):
+class WorkflowKeywords(BatchKeywords, total=False):
     """What a workflow may be created with."""
 
-    on_complete: Call[Any] | None
-    on_success: Call[Any] | None
-    on_failure: Call[Any] | None
-    expire_after: Duration | None
     unique: str | None
 
 
@@ -231,16 +226,7 @@ def _new_workflow(ox: "Oxpull", name: str, options: WorkflowKeywords) -> NewWork
         str(uuid_utils.uuid7()),
         ox.settings.alias,
         checked_name(name),
-        _callbacks(ox, options),
+        callbacks_of(ox.enqueuer, options, None),
         checked_expiry(options.get("expire_after")),
         None if text is None else workflow_key(ox.settings.alias, text),
     )
-
-
-def _callbacks(ox: "Oxpull", options: WorkflowKeywords) -> list[Callback]:
-    given = (
-        ("complete", options.get("on_complete")),
-        ("success", options.get("on_success")),
-        ("failure", options.get("on_failure")),
-    )
-    return [Callback(when, callback_task(ox.enqueuer, f"on_{when}", call)) for when, call in given if call is not None]
