@@ -13,6 +13,7 @@ from benchmarks import (
     sequential,
     snapshot,
     unique,
+    workflows,
 )  # fmt: skip
 from benchmarks.workload import Workload
 
@@ -28,5 +29,6 @@ WORKLOADS: tuple[Workload, ...] = (
     *backlog.WORKLOADS,
     *snapshot.WORKLOADS,
     *groups.WORKLOADS,
+    *workflows.WORKLOADS,
     *idle.WORKLOADS,
 )

@@ -4,67 +4,21 @@ import asyncio
 import json
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-from benchmarks.contestants import OURS, PROGRAMS, RAW, SNAPSHOT, WORKLOADS, Contestant
+from benchmarks.comparison import Comparison, Row
+from benchmarks.contestants import BESIDE, IDLE, PROGRAMS, SNAPSHOT, WORKLOADS, Contestant
 from benchmarks.environments import NotInstalled, environment, python_of
-from benchmarks.places import NoPlace, Places, held_snapshot
+from benchmarks.places import NoPlace, Places, Transactions, held_snapshot
 from benchmarks.workload import Scale
 
 PATIENCE = 900.0
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What one contestant came to in one workload; a sample is None for a round in which it failed."""
-
-    workload: str
-    unit: str
-    contestant: str
-    samples: list[float | None]
-    settings: dict[str, Any]
-
-    @property
-    def values(self) -> list[float]:
-        return [sample for sample in self.samples if sample is not None]
-
-    @property
-    def median(self) -> float:
-        return median(self.values)
-
-
-@dataclass(slots=True)
-class Comparison:
-    """The rows of a run, who did not run where and why, and what was found installed."""
-
-    rows: list[Row] = field(default_factory=list)
-    not_run: dict[str, str] = field(default_factory=dict)
-    packages: dict[str, dict[str, str]] = field(default_factory=dict)
-
-    def of(self, workload: str) -> list[Row]:
-        return [row for row in self.rows if row.workload == workload and row.values]
-
-    def workloads(self) -> list[str]:
-        return list(dict.fromkeys(row.workload for row in self.rows if row.values))
-
-    def ahead(self, row: Row, of: str = OURS) -> float | None:
-        """Say how many times as fast another contestant was: the median of the ratios within the rounds."""
-        other = next((one for one in self.of(row.workload) if one.contestant == of), None)
-        if other is None:
-            return None
-        pairs = [(a, b) for a, b in zip(other.samples, row.samples, strict=True) if a and b]
-        if not pairs:
-            return None
-        return median(b / a if row.unit == "ms" else a / b for a, b in pairs)
-
-    def best_peer(self, workload: str) -> Row | None:
-        peers = [row for row in self.of(workload) if row.contestant != RAW and not row.contestant.startswith(OURS)]
-        pick = min if peers and peers[0].unit == "ms" else max
-        return pick(peers, key=lambda row: row.median, default=None)
+type Answer = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +45,12 @@ class Runner:
         """Measure contestants in turn, workload by workload, as often as the scale says."""
         ready = [one for contestant in contestants if (one := await self._prepare(contestant)) is not None]
         for workload in workloads:
+            filled = await self._filled(ready, workload)
             for number in range(self._scale.repeats):
                 for one in ready:
                     if (one.contestant.name, workload) not in self._not_run:
                         self._tell(f"{workload}, round {number + 1} of {self._scale.repeats}: {one.contestant.name}")
-                        await self._sample(one, workload, number)
+                        await self._sample(one, workload, number, filled.get(one.contestant.name))
         for one in ready:
             for workload in workloads:
                 self._found.rows += self._rows(one.contestant, workload)
@@ -114,52 +69,89 @@ class Runner:
             self._found.not_run[contestant.name] = str(reason)
             return None
 
-    async def _sample(self, one: _Ready, workload: str, number: int) -> None:
+    async def _filled(self, ready: Sequence[_Ready], workload: str) -> dict[str, _Ready]:
+        """Make a second database of those that a workload is for, in which many rows stand besides the work."""
+        filled: dict[str, _Ready] = {}
+        for one in ready if workload in BESIDE else ():
+            kind, priority = BESIDE[workload]
+            statement = one.contestant.statement(kind)
+            if statement is None:
+                self._refuse(one, workload, "its tables are not filled here")
+                continue
+            self._tell(f"{workload}: filling a table of {one.contestant.name}")
+            url = await self._places.make(one.contestant)
+            filled[one.contestant.name] = other = _Ready(one.contestant, one.python, url)
+            await _ask(other, self._request(other, workload) | {"workload": "prepare"})
+            await self._places.fill(url, statement, self._scale.other_rows, priority)
+            await self._places.tidy(one.contestant, url)
+        return filled
+
+    async def _sample(self, one: _Ready, workload: str, number: int, filled: _Ready | None) -> None:
         name = one.contestant.name
-        samples = self._samples.setdefault((name, workload), [None] * self._scale.repeats)
-        if workload == SNAPSHOT and one.contestant.store != "postgres":
-            self._found.not_run[f"{name}: {workload}"] = "it is measured on PostgreSQL"
+        if reason := _unfit(one.contestant, workload):
+            self._refuse(one, workload, reason)
             return
-        async with held_snapshot(one.url) if workload == SNAPSHOT else nullcontext():
+        samples = self._samples.setdefault((name, workload), [None] * self._scale.repeats)
+        async with self._surroundings(one, workload) as around:
             answer = await _ask(one, self._request(one, workload))
+        if filled is not None and "value" in answer:
+            answer = _share(answer, await _ask(filled, self._request(filled, workload) | {"keep": True}))
+            await self._places.tidy(filled.contestant, filled.url)
         if "value" in answer:
-            samples[number] = answer["value"]
+            value = answer["value"]
+            samples[number] = value if around is None else around.a_minute(value)
             self._found.packages[name] = answer["packages"]
         elif "not_run" in answer:
-            self._found.not_run[f"{name}: {workload}"] = answer["not_run"]
+            self._refuse(one, workload, answer["not_run"])
         else:
-            self._found.not_run[f"{name}: {workload}"] = f"failed in round {number + 1}: {answer['failed']}"
+            self._refuse(one, workload, f"failed in round {number + 1}: {answer['failed']}")
             self._tell(f"{name} failed at {workload}: {answer['failed']}")
         await self._places.tidy(one.contestant, one.url)
 
+    def _surroundings(self, one: _Ready, workload: str) -> AbstractAsyncContextManager[Transactions | None]:
+        if workload == SNAPSHOT:
+            return held_snapshot(one.url)
+        return Transactions(self._places.url, one.url) if workload == IDLE else nullcontext()
+
+    def _refuse(self, one: _Ready, workload: str, reason: str) -> None:
+        self._found.not_run[f"{one.contestant.name}: {workload}"] = reason
+
     def _request(self, one: _Ready, workload: str) -> dict[str, Any]:
-        scale = self._scale
+        scale, contestant = self._scale, one.contestant
+        share = contestant.share_beside(BESIDE[workload][0]) if workload in BESIDE else contestant.share
         return {
             "workload": workload,
             "url": one.url,
             "tally": str(self._folder / "tally"),
-            "settings": one.contestant.settings_for(workload),
+            "settings": contestant.settings_for(workload),
             "processes": 2 if workload == "drain, 2 processes" else 1,
             "single": scale.single,
             "callers": scale.callers,
             "bulk": scale.bulk,
-            "drained": int(scale.drained * one.contestant.share),
-            "flowing": int(scale.flowing * one.contestant.share),
+            "drained": int(scale.drained * share),
+            "flowing": int(scale.flowing * share),
             "naps": scale.naps,
             "pick_ups": scale.pick_ups,
+            "idle": scale.idle_seconds,
         }
 
     def _rows(self, contestant: Contestant, workload: str) -> list[Row]:
         samples = self._samples.get((contestant.name, workload), [])
         settings, unit = contestant.settings_for(workload), WORKLOADS[workload]
-        if workload != "pick-up":
-            return [Row(workload, unit, contestant.name, samples, settings)]
-        halves = [waits and median(waits) for waits in samples]
-        late = [waits and quantiles(waits, n=20)[-1] for waits in samples]
-        return [
-            Row("pick-up, median", unit, contestant.name, halves, settings),
-            Row("pick-up, 95 of 100", unit, contestant.name, late, settings),
-        ]
+        match workload:
+            case "pick-up":
+                halves = [waits and median(waits) for waits in samples]
+                late = [waits and quantiles(waits, n=20)[-1] for waits in samples]
+                parts = {"pick-up, median": halves, "pick-up, 95 of 100": late}
+                return [Row(name, unit, contestant.name, values, settings) for name, values in parts.items()]
+            case "idle worker":
+                shares, counts = ([pair and pair[place] for pair in samples] for place in (0, 1))
+                return [
+                    Row("idle worker, processor", "%", contestant.name, shares, settings),
+                    Row("idle worker, transactions", "a minute", contestant.name, counts, settings),
+                ]
+            case _:
+                return [Row(workload, unit, contestant.name, samples, settings)]
 
 
 async def compare(
@@ -174,7 +166,17 @@ async def compare(
             await places.close()
 
 
-async def _ask(one: _Ready, request: dict[str, Any]) -> dict[str, Any]:
+def _unfit(contestant: Contestant, workload: str) -> str | None:
+    """Say why a workload is not for a contestant."""
+    on_postgres = (SNAPSHOT, IDLE, *BESIDE)
+    return "it is measured on PostgreSQL" if workload in on_postgres and contestant.store != "postgres" else None
+
+
+def _share(empty: Answer, filled: Answer) -> Answer:
+    return {**filled, "value": filled["value"] / empty["value"]} if "value" in filled else filled
+
+
+async def _ask(one: _Ready, request: dict[str, Any]) -> Answer:
     """Run one sample in a process of its own."""
     process = await asyncio.create_subprocess_exec(
         str(one.python), str(PROGRAMS / one.contestant.program), "measure", json.dumps(request),
@@ -192,5 +194,5 @@ async def _ask(one: _Ready, request: dict[str, Any]) -> dict[str, Any]:
     if process.returncode or not lines:
         last = cried.decode(errors="replace").strip().splitlines()[-1:]
         return {"failed": last[0] if last else f"ended with {process.returncode}"}
-    answer: dict[str, Any] = json.loads(lines[-1])
+    answer: Answer = json.loads(lines[-1])
     return answer

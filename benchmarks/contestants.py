@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 type Store = Literal["postgres", "sqlite", "mysql", "redis"]
+type Kind = Literal["ended", "later"]
 
 PROGRAMS = Path(__file__).parent / "peers"
 OURS, RAW = "oxpull-async", "raw SQL"
@@ -22,12 +23,22 @@ WORKLOADS: dict[str, str] = {
     "naps": "tasks/s",
     "pick-up": "ms",
     "flow beside a held snapshot": "of the first tenth",
+    "drain beside ended tasks": "of an empty table's",
+    "drain beside scheduled tasks": "of an empty table's",
+    "drain beside more urgent scheduled tasks": "of an empty table's",
+    "idle worker": "",
 }
 """What is measured of all of them, with its unit.
 
 `bulk` is one call, `naps` are bodies that sleep for 100 ms, the flow's figure is the last tenth's rate.
 """
-SNAPSHOT = "flow beside a held snapshot"
+SNAPSHOT, IDLE = "flow beside a held snapshot", "idle worker"
+BESIDE: dict[str, tuple[Kind, int]] = {
+    "drain beside ended tasks": ("ended", 0),
+    "drain beside scheduled tasks": ("later", 0),
+    "drain beside more urgent scheduled tasks": ("later", 10),
+}
+"""Which rows stand in the table besides the work, and their priority where the work's is 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +58,21 @@ class Contestant:
     """What is added to its database's URL."""
     share: float = 1.0
     """How much of a backlog it gets, where it needs minutes for the whole."""
+    crawls: bool = False
+    """Whether it runs a few tasks a second beside many that are not due."""
 
     def settings_for(self, workload: str) -> dict[str, Any]:
         return self.settings | self.changed.get(workload, {})
+
+    def share_beside(self, kind: Kind) -> float:
+        """Return how much of a backlog it gets beside many rows of a kind."""
+        return self.share * (0.02 if self.crawls and kind == "later" else 1.0)
+
+    def statement(self, kind: Kind) -> str | None:
+        """Return the statement that fills its table: `$1` rows of priority `$2`."""
+        name = self.program.removeprefix("with_").removesuffix(".py")
+        path = PROGRAMS / "others" / f"{name}_{kind}.sql"
+        return path.read_text(encoding="utf-8") if self.store == "postgres" and path.exists() else None
 
 
 _DJANGO = ("django>=6", "psycopg[binary,pool]>=3.2")
@@ -73,7 +96,7 @@ CONTESTANTS: tuple[Contestant, ...] = (
     ),
     Contestant(
         "procrastinate", "with_procrastinate.py", "postgres", ("procrastinate", *_PSYCOPG),
-        {"pool": 20, "concurrency": 20}, {"naps": {"concurrency": 5000}}, share=0.25,
+        {"pool": 20, "concurrency": 20}, {"naps": {"concurrency": 5000}}, share=0.25, crawls=True,
     ),
     Contestant(
         "chancy", "with_chancy.py", "postgres", ("chancy", *_PSYCOPG), {"pool": 10, "concurrency": 1000, "poll": 5},
@@ -89,7 +112,7 @@ CONTESTANTS: tuple[Contestant, ...] = (
             "naps": {"arguments": ["--concurrency=90"]},
             "pick-up": {"arguments": ["--concurrency=1", "--interval=0.05"]},
         },
-        share=0.25,
+        share=0.25, crawls=True,
     ),
     Contestant(
         "django-tasks-db", "with_django_tasks_db.py", "postgres", ("django-tasks-db", *_DJANGO), {"arguments": []},
@@ -102,9 +125,16 @@ CONTESTANTS: tuple[Contestant, ...] = (
     Contestant(OURS, "with_oxpull.py", "sqlite", settings=_OURS, changed=_OURS_CHANGED),
     Contestant(f"{OURS} NORMAL", "with_oxpull.py", "sqlite", settings=_OURS, changed=_OURS_CHANGED,
                options="?synchronous=normal"),
+    Contestant(RAW, "with_raw_sqlite.py", "sqlite", settings={"batch": 500}),
     Contestant("huey", "with_huey.py", "sqlite", _HUEY, _HUEY_ONE, _HUEY_CHANGED),
     Contestant(OURS, "with_oxpull.py", "mysql", settings=_OURS, changed=_OURS_CHANGED),
+    Contestant(RAW, "with_raw_mariadb.py", "mysql", settings={"batch": 500, "pool": 10}),
 )  # fmt: skip
+
+
+def measured_on(store: Store) -> list[str]:
+    """List the workloads that are measured beside a database."""
+    return [name for name in WORKLOADS if store == "postgres" or name not in (SNAPSHOT, IDLE, *BESIDE)]
 
 
 def beside(store: Store) -> list[Contestant]:

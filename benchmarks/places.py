@@ -2,16 +2,20 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any, Self
 from urllib.parse import urlsplit
 
+import aiomysql
 import asyncpg
 
 from benchmarks.contestants import Contestant
 
 REDIS = "redis://127.0.0.1:6379/15"
+TRANSACTIONS = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = $1"
 
 
 class NoPlace(Exception):
@@ -22,7 +26,7 @@ class Places:
     """Makes a contestant's database beside the one that a URL names, and tidies it between samples."""
 
     def __init__(self, url: str, folder: Path, redis: str) -> None:
-        self._url = url
+        self.url = url
         self._folder = folder
         self._redis = redis
         self._made = 0
@@ -37,13 +41,21 @@ class Places:
         self._made += 1
         match contestant.store:
             case "postgres":
-                return await self._stack.enter_async_context(_postgres(self._url, f"{os.getpid()}_{self._made}"))
+                return await self._stack.enter_async_context(_postgres(self.url, f"{os.getpid()}_{self._made}"))
             case "sqlite":
                 return f"sqlite:///{self._folder / f'{self._made}.db'}{contestant.options}"
             case "redis":
                 return await self._emptied_redis()
             case _:
-                return self._url
+                return await self._stack.enter_async_context(_mysql(self.url, f"{os.getpid()}_{self._made}"))
+
+    async def fill(self, url: str, statement: str, count: int, priority: int) -> None:
+        """Write many rows into a contestant's table."""
+        connection = await asyncpg.connect(url)
+        try:
+            await connection.execute(statement, count, priority)
+        finally:
+            await connection.close()
 
     async def _emptied_redis(self) -> str:
         """Take the Redis database if it holds nothing, for it is emptied again and again, and at the end."""
@@ -77,6 +89,64 @@ async def held_snapshot(url: str) -> AsyncIterator[None]:
             yield
     finally:
         await connection.close()
+
+
+class Transactions:
+    """Counts the transactions of a database during the block, seen from another one so that its own do not count.
+
+    The server tells of them with a delay of up to a second, so what is asked for should be much longer.
+    """
+
+    def __init__(self, from_url: str, url: str) -> None:
+        self._from_url = from_url
+        self._name = urlsplit(url).path.lstrip("/")
+        self._seen: list[tuple[float, int]] = []
+
+    async def __aenter__(self) -> Self:
+        self._connection = await asyncpg.connect(self._from_url)
+        self._looking = asyncio.create_task(self._look())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._looking.cancel()
+        await asyncio.wait([self._looking])
+        await self._connection.close()
+
+    async def _look(self) -> None:
+        while True:
+            self._seen.append((time.monotonic(), await self._connection.fetchval(TRANSACTIONS, self._name)))
+            await asyncio.sleep(0.25)
+
+    def a_minute(self, idle: Mapping[str, float]) -> tuple[float, float]:
+        """Return the share of a processor and the transactions a minute of a worker that was idle for a while."""
+        began, ended = (
+            next((seen for at, seen in self._seen if at >= idle[name]), self._seen[-1][1]) for name in ("from", "to")
+        )
+        return idle["processor"], (ended - began) * 60 / (idle["to"] - idle["from"])
+
+
+@asynccontextmanager
+async def _mysql(url: str, number: str) -> AsyncIterator[str]:
+    name, parts = f"oxpull_bench_{number}", urlsplit(url)
+    where: dict[str, Any] = {"host": parts.hostname or "127.0.0.1", "port": parts.port or 3306}
+    who: dict[str, Any] = {"user": parts.username or "root", "password": parts.password or "", "autocommit": True}
+    try:
+        connection = await aiomysql.connect(**where, **who)
+    except aiomysql.Error as error:
+        raise NoPlace(f"{parts.hostname} does not answer: {error}") from error
+    try:
+        cursor = await connection.cursor()
+        try:
+            await cursor.execute(f"CREATE DATABASE {name}")
+        except aiomysql.Error as error:
+            raise NoPlace(f"no database can be made beside {parts.path}: {error}") from error
+        try:
+            yield parts._replace(path=f"/{name}").geturl()
+        finally:
+            await connection.ping(reconnect=True)
+            await cursor.execute(f"DROP DATABASE {name}")
+    finally:
+        connection.close()
 
 
 @asynccontextmanager

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
-from benchmarks.compare import Comparison, Row
+from benchmarks.comparison import Comparison, Row
 from benchmarks.contestants import OURS, RAW
 
 WIDTH, COLUMNS, GAP = 1080, 2, 36
@@ -40,13 +40,13 @@ def figure(value: float) -> str:
 
 
 def _sorted(rows: Sequence[Row]) -> list[Row]:
-    return sorted(rows, key=lambda row: row.median, reverse=rows[0].unit != "ms")
+    return sorted(rows, key=lambda row: row.median, reverse=not rows[0].is_cost)
 
 
 def _panel(workload: str, rows: Sequence[Row], width: int) -> str:
     most = max(max(row.values) for row in rows) or 1.0
     scale = (width - NAMES - FIGURES) / most
-    better = "lower is better" if rows[0].unit == "ms" else "higher is better"
+    better = "lower is better" if rows[0].is_cost else "higher is better"
     title = (
         f"<text y='14' {FONT} font-size='14' font-weight='600' fill='#222'>{escape(workload)}"
         f"<tspan font-weight='400' font-size='11' fill='#888' dx='8'>{rows[0].unit}, {better}</tspan></text>"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from benchmarks.compare import Comparison, Row
+from benchmarks.comparison import Comparison, Row
 from benchmarks.contestants import OURS, RAW
 from benchmarks.plot import figure
 
@@ -19,7 +19,7 @@ def tables(comparison: Comparison) -> Iterator[tuple[str, list[tuple[str, ...]]]
     """
     for workload in comparison.workloads():
         rows = comparison.of(workload)
-        rows.sort(key=lambda row: row.median, reverse=rows[0].unit != "ms")
+        rows.sort(key=lambda row: row.median, reverse=not rows[0].is_cost)
         yield f"{workload} ({rows[0].unit})", [_cells(comparison, row) for row in rows]
 
 

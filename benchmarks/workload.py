@@ -24,12 +24,13 @@ class Scale:
     naps: int = 5_000
     flowing: int = 200_000
     locked: int = 20_000
+    nodes: int = 2_000
     idle_seconds: float = 60.0
 
     @classmethod
     def quick(cls) -> "Scale":
         """Give a tenth of it, for a first look."""
-        return cls(3, 300, 50, 2_000, 4_000, 30, 10_000, 10, 1_000, 20_000, 2_000, 10.0)
+        return cls(3, 300, 50, 2_000, 4_000, 30, 10_000, 10, 1_000, 20_000, 2_000, 200, 10.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 SLOTS, SLOT, MARKS = 8, 3, 24
 PATIENCE = 300.0
-NAP, TENTHS = 0.1, 10
+NAP, TENTHS, SETTLING = 0.1, 10, 12.0
 
 
 class Tally:
@@ -203,6 +203,38 @@ async def latency(contestant: Contestant, request: dict[str, Any]) -> list[float
     return sorted(waits[3:])
 
 
+async def bodies(contestant: Contestant, request: dict[str, Any]) -> float:
+    """Drain a backlog and give the rate from the first body to the last, whatever else the table holds."""
+    count = request["drained"]
+    await contestant.enqueue_bulk(range(count))
+    with workers(contestant, request, 1):
+        await until(lambda: contestant.tally.count >= count)
+    return count / ((contestant.tally.last - contestant.tally.first) / 1e9)
+
+
+async def idle(contestant: Contestant, request: dict[str, Any]) -> dict[str, float]:
+    """Leave a worker alone that has run a task; give its share of a processor, and from when to when that was."""
+    with workers(contestant, request, 1) as processes:
+        await contestant.enqueue(0)
+        await until(lambda: contestant.tally.count > 0)
+        await asyncio.sleep(min(SETTLING, request["idle"]))
+        began, used = time.monotonic(), sum(map(_processor, processes))
+        await asyncio.sleep(request["idle"])
+        ended = time.monotonic()
+        used = sum(map(_processor, processes)) - used
+    return {"processor": used / (ended - began) * 100, "from": began, "to": ended}
+
+
+def _processor(process: "subprocess.Popen[bytes]") -> float:
+    """Return the seconds of processor time that a process and its children have used, as Linux tells them."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+async def prepare(_: Contestant, __: dict[str, Any]) -> None:
+    """Make the schema; that is done already."""
+
+
 async def until(condition: Any) -> None:
     async with asyncio.timeout(PATIENCE):
         while not condition():  # noqa: ASYNC110 - it is other processes that make it true
@@ -210,7 +242,7 @@ async def until(condition: Any) -> None:
 
 
 @contextmanager
-def workers(contestant: Contestant, request: dict[str, Any], number: int) -> Iterator[None]:
+def workers(contestant: Contestant, request: dict[str, Any], number: int) -> Iterator[list[Any]]:
     """Run worker processes of this program for the block."""
     command = [sys.executable, sys.argv[0], "worker", json.dumps(request)]
     with tempfile.TemporaryFile() as said:
@@ -219,7 +251,7 @@ def workers(contestant: Contestant, request: dict[str, Any], number: int) -> Ite
             for slot in range(number)
         ]
         try:
-            yield
+            yield started
         except TimeoutError:
             said.seek(0)
             words = said.read().decode(errors="replace")[-2000:]
@@ -245,6 +277,11 @@ ACTIONS = {
     "pick-up": latency,
     "naps": naps,
     "flow beside a held snapshot": flow,
+    "drain beside ended tasks": bodies,
+    "drain beside scheduled tasks": bodies,
+    "drain beside more urgent scheduled tasks": bodies,
+    "idle worker": idle,
+    "prepare": prepare,
 }
 
 
@@ -252,7 +289,8 @@ async def measured(contestant: Contestant, request: dict[str, Any]) -> Any:
     action = request["workload"]
     if action in contestant.lacks:
         return {"not_run": contestant.lacks[action]}
-    await contestant.setup()
+    if not request.get("keep"):
+        await contestant.setup()
     await contestant.open()
     try:
         return {"value": await ACTIONS[action](contestant, request), "packages": versions(contestant)}

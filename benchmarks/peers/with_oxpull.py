@@ -54,7 +54,9 @@ class OxpullAsync(Contestant):
         await self.unique.enqueue(0 if key == "hot" else number)
 
     async def unfinished(self) -> int:
-        return sum(queue.ready + queue.waiting + queue.running for queue in await self.ox.stats())
+        async with self.ox.transaction() as tx:
+            [[count]] = await tx.fetch("SELECT count(*) FROM oxpull_task WHERE leased_by IS NOT NULL")
+        return int(count)
 
     def work(self) -> None:
         asyncio.run(self._work())

@@ -4,7 +4,7 @@ Single inserts, one statement each; a claim takes a batch and completes the batc
 """
 
 import asyncio
-from typing import Any
+from typing import Any, ClassVar
 
 import asyncpg
 from driver import NAP, Contestant, main
@@ -13,8 +13,9 @@ SCHEMA = """
 CREATE TABLE IF NOT EXISTS raw_task (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, kind text NOT NULL, number bigint NOT NULL,
     args jsonb NOT NULL, status smallint NOT NULL DEFAULT 0, unique_key text,
+    priority smallint NOT NULL DEFAULT 0, due_at timestamptz NOT NULL DEFAULT now(),
     enqueued_at timestamptz NOT NULL DEFAULT now(), finished_at timestamptz);
-CREATE INDEX IF NOT EXISTS raw_ready ON raw_task (id) WHERE status = 0;
+CREATE INDEX IF NOT EXISTS raw_ready ON raw_task (priority DESC, id) WHERE status = 0;
 CREATE UNIQUE INDEX IF NOT EXISTS raw_unique ON raw_task (unique_key) WHERE status < 2;
 TRUNCATE raw_task;
 """
@@ -24,16 +25,19 @@ UNIQUE = """
 INSERT INTO raw_task (kind, number, args, unique_key) VALUES ($1, $2, $3, $4)
     ON CONFLICT (unique_key) WHERE status < 2 DO NOTHING RETURNING id
 """
+MOST, POLL = 5000, 0.05
 NEXT = """
 WITH done AS (UPDATE raw_task SET status = 2, finished_at = now() WHERE id = ANY($1::bigint[]))
 UPDATE raw_task SET status = 1 WHERE id = ANY(ARRAY(
-    SELECT id FROM raw_task WHERE status = 0 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED))
+    SELECT id FROM raw_task WHERE status = 0 AND due_at <= now()
+     ORDER BY priority DESC, id LIMIT $2 FOR UPDATE SKIP LOCKED))
 RETURNING id, kind, number
 """
 
 
 class Raw(Contestant):
     packages = ("asyncpg",)
+    lacks: ClassVar[dict[str, str]] = {"idle worker": "it polls at a fixed pace"}
 
     async def setup(self) -> None:
         connection = await asyncpg.connect(self.url)
@@ -73,26 +77,37 @@ class Raw(Contestant):
         asyncio.run(self._work())
 
     async def _work(self) -> None:
-        connection, news = await asyncpg.connect(self.url), asyncio.Event()
+        connection, self.news = await asyncpg.connect(self.url), asyncio.Event()
         listener = await asyncpg.connect(self.url)
-        await listener.add_listener("raw", lambda *_: news.set())
-        done: list[int] = []
+        await listener.add_listener("raw", lambda *_: self.news.set())
+        self.done: list[int] = []
+        running: set[asyncio.Task[None]] = set()
         while True:
-            rows = await connection.fetch(NEXT, done, self.settings["batch"])
-            done = [row[0] for row in rows]
-            await asyncio.gather(*[self._run(row) for row in rows])
-            if not rows:
-                try:
-                    async with asyncio.timeout(0.05):
-                        await news.wait()
-                except TimeoutError:
-                    continue
-                news.clear()
+            done, self.done = self.done, []
+            room = min(self.settings["batch"], MOST - len(running))
+            rows = await connection.fetch(NEXT, done, room) if done or room else []
+            for row in rows:
+                task = asyncio.Task(self._run(row), loop=asyncio.get_running_loop(), eager_start=True)
+                if not task.done():
+                    running.add(task)
+                    task.add_done_callback(running.discard)
+            if not rows and not self.done:
+                await self._wait()
+
+    async def _wait(self) -> None:
+        try:
+            async with asyncio.timeout(POLL):
+                await self.news.wait()
+        except TimeoutError:
+            return
+        self.news.clear()
 
     async def _run(self, row: Any) -> None:
         self.tally.hit(row[2])
         if row[1] == "nap":
             await asyncio.sleep(NAP)
+        self.done.append(row[0])
+        self.news.set()
 
 
 main(Raw)

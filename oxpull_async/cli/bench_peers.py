@@ -28,9 +28,11 @@ def run_beside_peers(url: str, scale: Any, only: str, peers: Peers) -> dict[str,
     store = {"postgresql": "postgres", "postgres": "postgres", "mysql": "mysql"}.get(url.partition(":")[0], "sqlite")
     there = contestants.beside(store)
     chosen = [one for one in there if not peers.names or one.name in peers.names or one.name == contestants.OURS]
-    workloads = [name for name in contestants.WORKLOADS if only in name]
+    workloads = [name for name in contestants.measured_on(store) if only in name]
     if not workloads:
-        raise click.UsageError(f"no workload has {only!r} in its name: there are {'; '.join(contestants.WORKLOADS)}")
+        raise click.UsageError(
+            f"no workload has {only!r} in its name: there are {'; '.join(contestants.measured_on(store))}"
+        )
     unknown = sorted(set(peers.names) - {one.name for one in there})
     if unknown:
         names = ", ".join(one.name for one in there)

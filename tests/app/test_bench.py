@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -9,8 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks import WORKLOADS
-from benchmarks.compare import Comparison, Row, compare
-from benchmarks.contestants import OURS, RAW, Contestant
+from benchmarks.compare import compare
+from benchmarks.comparison import Comparison, Row
+from benchmarks.contestants import BESIDE, IDLE, OURS, RAW, Contestant, Kind, Store, beside
 from benchmarks.measure import measure
 from benchmarks.places import REDIS, NoPlace, Places
 from benchmarks.plot import plot
@@ -23,10 +25,10 @@ from tests.fixtures.servers import MakeDatabase
 
 TINY = Scale(
     repeats=1, single=20, callers=5, bulk=50, drained=50, pick_ups=3, other_rows=200, claims=2, naps=20, flowing=100,
-    locked=20, idle_seconds=0.2,
+    locked=20, nodes=20, idle_seconds=0.2,
 )  # fmt: skip
 
-WITH_PROCESSES = ("drain", "pick", "coroutines", "last tenth", "member")
+WITH_PROCESSES = ("drain", "pick", "coroutines", "last tenth", "member", "workflow")
 WITHOUT_PROCESSES = {one.name for one in WORKLOADS if not one.name.startswith(WITH_PROCESSES)}
 
 
@@ -104,6 +106,37 @@ def test_a_comparison_runs_each_contestant_in_a_process_of_its_own(tmp_path: Pat
     assert document["contestants"][OURS].keys() >= {"aiosqlite"}
     assert {"processor", "settings", "not_run"} <= document.keys()
     assert svg.read_text(encoding="utf-8").startswith("<svg")
+
+
+@pytest.mark.parametrize(("kind", "workload"), [("postgres", "drain, 1 process"), ("mysql", "drain, 1 process"),
+                                                 ("sqlite", "drain, 1 process"), ("postgres", IDLE)])  # fmt: skip
+def test_raw_sql_stands_beside_us_on_every_database(kind: Store, workload: str, make_database: MakeDatabase) -> None:
+    """The idle worker is measured of us alone, since raw SQL polls."""
+    contestants = [one for one in beside(kind) if one.name in {OURS, RAW}]
+    scale = replace(TINY, idle_seconds=1.0)
+    chosen = (contestants, [workload])
+    comparison = asyncio.run(compare(make_database(kind), REDIS, scale, chosen, lambda _: None))  # type: ignore[arg-type]
+    found = {(row.workload, row.contestant) for row in comparison.rows if row.values}
+    if workload == IDLE:
+        assert found == {("idle worker, processor", OURS), ("idle worker, transactions", OURS)}
+    else:
+        assert found == {(workload, OURS), (workload, RAW)}, comparison.not_run
+
+
+def test_a_drain_beside_other_rows_leaves_them_alone(make_database: MakeDatabase) -> None:
+    ours = next(one for one in beside("postgres") if one.name == OURS)
+    chosen = ([ours], ["drain beside more urgent scheduled tasks"])
+    comparison = asyncio.run(compare(make_database("postgres"), REDIS, TINY, chosen, lambda _: None))
+    [row] = comparison.rows
+    assert row.values, comparison.not_run
+    assert row.unit == "of an empty table's"
+
+
+@pytest.mark.parametrize("kind", ["ended", "later"])
+def test_whoever_is_measured_beside_other_rows_has_a_statement_that_writes_them(kind: Kind) -> None:
+    has = {one.name for one in beside("postgres") if one.statement(kind)}
+    assert has == {OURS, RAW, "pgqueuer", "procrastinate", "chancy", "oban", "django-ox"}
+    assert {what for what, _ in BESIDE.values()} == {"ended", "later"}
 
 
 def test_a_contestant_that_nobody_knows_is_named_with_those_that_there_are() -> None:
