@@ -144,6 +144,12 @@ class Runner:
                 late = [waits and quantiles(waits, n=20)[-1] for waits in samples]
                 parts = {"pick-up, median": halves, "pick-up, 95 of 100": late}
                 return [Row(name, unit, contestant.name, values, settings) for name, values in parts.items()]
+            case "naps":
+                rates, most = ([pair and pair[name] for pair in samples] for name in ("rate", "memory"))
+                return [
+                    Row("naps", unit, contestant.name, rates, settings),
+                    Row("naps, most memory", "MB", contestant.name, most, settings),
+                ]
             case "idle worker":
                 shares, counts = ([pair and pair[place] for pair in samples] for place in (0, 1))
                 return [

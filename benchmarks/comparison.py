@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.contestants import OURS, RAW
 
-LOWER_IS_BETTER = ("ms", "%", "a minute")
+LOWER_IS_BETTER = ("ms", "%", "a minute", "MB")
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,14 +165,21 @@ async def drain(contestant: Contestant, request: dict[str, Any]) -> float:
     return count / ((ended - contestant.tally.first) / 1e9)
 
 
-async def naps(contestant: Contestant, request: dict[str, Any]) -> float:
-    """Run bodies that sleep for a tenth of a second."""
+async def naps(contestant: Contestant, request: dict[str, Any]) -> dict[str, float]:
+    """Run bodies that sleep for a tenth of a second; give their rate, and the most memory that the worker had."""
     count = request["naps"]
     for number in range(count):
         await contestant.enqueue_nap(number)
-    with workers(contestant, request, 1):
+    with workers(contestant, request, 1) as processes:
         await until(lambda: contestant.tally.count >= count)
-    return count / ((contestant.tally.last - contestant.tally.first) / 1e9 + NAP)
+        memory = sum(map(_most_memory, processes))
+    return {"rate": count / ((contestant.tally.last - contestant.tally.first) / 1e9 + NAP), "memory": memory}
+
+
+def _most_memory(process: "subprocess.Popen[bytes]") -> float:
+    """Return how many MB a process has had at most, as Linux tells it."""
+    [line] = [one for one in Path(f"/proc/{process.pid}/status").read_text().splitlines() if one.startswith("VmHWM")]
+    return int(line.split()[1]) / 1024
 
 
 async def flow(contestant: Contestant, request: dict[str, Any]) -> float:

@@ -10,9 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks import WORKLOADS
+from benchmarks.bars import BARS, BEST_PEER, Bar
 from benchmarks.compare import compare
 from benchmarks.comparison import Comparison, Row
-from benchmarks.contestants import BESIDE, IDLE, OURS, RAW, Contestant, Kind, Store, beside
+from benchmarks.contestants import BESIDE, IDLE, OURS, RAW, Contestant, Kind, Store, beside, measured_on
 from benchmarks.measure import measure
 from benchmarks.places import REDIS, NoPlace, Places
 from benchmarks.plot import plot
@@ -22,6 +23,7 @@ from oxpull_async.cli.bench import bench_command
 from oxpull_async.errors import UsageError
 from tests.app.kit import add, open_oxpull
 from tests.fixtures.servers import MakeDatabase
+from tests.scenarios.ratios import judged, measured
 
 TINY = Scale(
     repeats=1, single=20, callers=5, bulk=50, drained=50, pick_ups=3, other_rows=200, claims=2, naps=20, flowing=100,
@@ -163,3 +165,35 @@ def test_a_redis_database_that_is_away_is_a_reason(tmp_path: Path) -> None:
 
     with pytest.raises(NoPlace, match=r"no Redis answers at 127\.0\.0\.1:1"):
         asyncio.run(make())
+
+
+def test_a_bar_is_held_by_the_median_of_ratios_or_by_the_figure_itself() -> None:
+    comparison = Comparison()
+    for name, rate, wait in [(OURS, [9.0, 8.0], [2.0, 2.0]), (RAW, [10.0, 10.0], [1.0, 1.0])]:
+        comparison.rows.append(Row("drain", "tasks/s", name, [*rate], {}))
+        comparison.rows.append(Row("pick-up", "ms", name, [*wait], {}))
+    held = {
+        bar.title: bar.is_held(comparison)
+        for bar in [
+            Bar("sqlite", "drain", "drain", 0.85, RAW), Bar("sqlite", "drain", "drain", 0.86, RAW),
+            Bar("sqlite", "pick-up", "pick-up", 0.5, RAW), Bar("sqlite", "pick-up", "pick-up", 0.6, RAW),
+            Bar("sqlite", "pick-up", "pick-up", 2.0), Bar("sqlite", "pick-up", "pick-up", 1.9),
+            Bar("sqlite", "drain", "drain", 8.5), Bar("sqlite", "drain", "drain", 8.6),
+        ]
+    }  # fmt: skip
+    assert [*held.values()] == [True, False] * 4
+    with pytest.raises(AssertionError, match=r"drain: 0.9 x raw SQL asked, 0.85 reached"):
+        judged(comparison, (Bar("sqlite", "drain", "drain", 0.9, RAW),), 2)
+    with pytest.raises(LookupError, match="pgqueuer was not measured at drain"):
+        Bar("sqlite", "drain", "drain", 0.9, "pgqueuer").reached(comparison)
+
+
+def test_a_bar_of_each_database_is_measured_by_what_it_names(sqlite_url: str) -> None:
+    bars = tuple(bar for bar in BARS if (bar.store, bar.workload) == ("sqlite", "enqueue, one caller"))
+    comparison = measured(bars, TINY, sqlite_url)
+    assert {row.contestant for row in comparison.of(bars[0].row)} == {OURS, RAW}
+    for store in ("postgres", "mysql", "sqlite"):
+        rows = set(measured_on(store)) | {"pick-up, median", "pick-up, 95 of 100", "naps, most memory",
+                                          "idle worker, processor", "idle worker, transactions"}  # fmt: skip
+        names = {one.name for one in beside(store)} | {None, BEST_PEER}
+        assert all(bar.row in rows and bar.other in names for bar in BARS if bar.store == store)
