@@ -39,7 +39,6 @@ EXCUSED: dict[str, Excuse] = {
     "inserted_keys": Excuse("insert_returns_rows", frozenset({"mysql"})),
     "peek": Excuse("steps_through_indexes", frozenset({"postgres", "sqlite"})),
     "peek_queue": Excuse("steps_through_indexes", frozenset({"mysql"})),
-    "inserted_tasks": Excuse("insert_returns_rows", frozenset({"mysql"})),
     "share_tasks_now": Excuse("locks_by_snapshot", frozenset({"postgres"})),
     "unlock_migrations": Excuse("has_transactional_ddl", frozenset({"mysql"})),
 }
