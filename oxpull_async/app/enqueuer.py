@@ -50,6 +50,8 @@ class Enqueuer:
         """Store one call, or find the task that holds its key; returns its result handle."""
         if batch_id is None and placement is None and call.task.options.unique is None:
             task = self._new.of(call)
+            if ambient.current(self._ox) is None:
+                return self._plain_result(call, task, await self._writer.write(task))
             return self._plain_result(call, task, (await self._store_plain([task]))[0])
         answer = (await self.store(self.parts(call, batch_id, placement=placement)))[0]
         if answer.refused:

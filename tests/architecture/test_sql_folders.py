@@ -27,6 +27,7 @@ class Excuse:
 # Keep it short: each line is an algorithm that is not the same everywhere.
 EXCUSED: dict[str, Excuse] = {
     "notify": Excuse("has_listen", frozenset({"postgres"})),
+    "notify_apart": Excuse("has_listen", frozenset({"postgres"})),
     "claim_ids": Excuse("update_returns_rows", frozenset({"postgres", "sqlite"})),
     "claim_past_locked": Excuse("update_returns_rows", frozenset({"postgres", "sqlite"})),
     "claimed_tasks": Excuse("update_returns_rows", frozenset({"mysql"})),
