@@ -107,7 +107,7 @@ async def notify(conn: Connection, queue_name: str) -> None:
 
 
 async def notify_apart(conn: Connection, queue_name: str) -> None:
-    """Wake the workers that listen for a queue, in a transaction that has nothing else to commit.
+    """Wake the workers that listen for a queue, in a transaction with nothing else in it.
 
     It does not wait for the disk, which what it tells of has done: lost with the server, it costs latency only.
     """

@@ -1,5 +1,10 @@
 -- insert_tasks: store new tasks given as a JSON list of rows and one of kinds, which hold what rows have in common.
 -- args and kwargs come as text inside the list and stay as they are: SQLite's JSON would round numbers.
+INSERT INTO oxpull_task (
+    id, backend_alias, task_path, queue_name, priority, "rank", status, due, waiting_for, args, kwargs, run_after,
+    available_at, enqueued_at, attempts, max_attempts, epoch, begun, refunds, snoozes, timeout, worker_ids, errors,
+    cancel_requested, unique_key, reruns, lock_key, lock_limit, lock_conflict, batch_id,
+    workflow_id, limit_keys)
 WITH kind AS MATERIALIZED (
     SELECT json_extract(j.value, '$.kind') AS kind, json_extract(j.value, '$.backend_alias') AS backend_alias,
            json_extract(j.value, '$.task_path') AS task_path, json_extract(j.value, '$.queue_name') AS queue_name,
@@ -13,11 +18,6 @@ WITH kind AS MATERIALIZED (
                  END AS starts_at
       FROM json_each(:kinds) AS j
 )
-INSERT INTO oxpull_task (
-    id, backend_alias, task_path, queue_name, priority, "rank", status, due, waiting_for, args, kwargs, run_after,
-    available_at, enqueued_at, attempts, max_attempts, epoch, begun, refunds, snoozes, timeout, worker_ids, errors,
-    cancel_requested, unique_key, reruns, lock_key, lock_limit, lock_conflict, batch_id,
-    workflow_id, limit_keys)
 SELECT
     json_extract(n.value, '$.id'), k.backend_alias, k.task_path, k.queue_name, k.priority, -k.priority,
     CASE WHEN json_extract(n.value, '$.waiting_for') IS NULL THEN 'READY' ELSE 'WAITING' END,
@@ -31,5 +31,5 @@ SELECT
   FROM json_each(:tasks) AS n CROSS JOIN kind AS k ON k.kind = json_extract(n.value, '$.kind')
  WHERE true
 -- then: return each kind with the enqueued_at and available_at of its rows.
-SELECT json_extract(k.value, '$.kind'), t.enqueued_at, t.available_at
-  FROM json_each(:kinds) AS k CROSS JOIN oxpull_task AS t ON t.id = json_extract(k.value, '$.first')
+SELECT json_extract(j.value, '$.kind'), t.enqueued_at, t.available_at
+  FROM json_each(:kinds) AS j CROSS JOIN oxpull_task AS t ON t.id = json_extract(j.value, '$.first')
