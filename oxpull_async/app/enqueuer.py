@@ -29,7 +29,7 @@ from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.batches import Membership
 from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls, plain_answer
 from oxpull_async.store.nodes import Placement
-from oxpull_async.store.plain_tasks import written_record
+from oxpull_async.store.plain_tasks import Written, enqueue_plain, written_record
 from oxpull_async.store.unique import Answers, UniqueAnswer
 
 if TYPE_CHECKING:
@@ -48,15 +48,11 @@ class Enqueuer:
         self, call: Call[R], batch_id: BatchId | None = None, *, placement: Placement | None = None
     ) -> TaskResult[R]:
         """Store one call, or find the task that holds its key; returns its result handle."""
-        if (
-            batch_id is None
-            and placement is None
-            and call.task.options.unique is None
-            and ambient.current(self._ox) is None
-        ):
+        if batch_id is None and placement is None and call.task.options.unique is None:
             task = self._new.of(call)
-            record = partial(written_record, task, await self._writer.write(task))
-            return TaskResult(self._ox, record, created=True, decode=return_decoder(call.task.body))
+            if ambient.current(self._ox) is None:
+                return self._plain_result(call, task, await self._writer.write(task))
+            return self._plain_result(call, task, (await self._store_plain([task]))[0])
         answer = (await self.store(self.parts(call, batch_id, placement=placement)))[0]
         if answer.refused:
             raise refusal(call.task.path, answer.record, self._result(call, answer), position=None)
@@ -66,7 +62,12 @@ class Enqueuer:
         self, calls: Sequence[Call[Any]], batch_id: BatchId | None = None, *, placement: Placement | None = None
     ) -> list[TaskResult[Any]]:
         """Store calls in one transaction, all or nothing; results in the order of the calls."""
-        answers = await self.store(self.numbered_parts(calls, batch_id, placement=placement)) if calls else {}
+        group = _group(batch_id, placement, alone=False)
+        tasks = [self._new.numbered(position, call, group) for position, call in enumerate(calls)]
+        if group is None and all(task.unique_key is None for task in tasks):
+            stored = await self._store_plain(tasks) if tasks else []
+            return [self._plain_result(*one) for one in zip(calls, tasks, stored, strict=True)]
+        answers = await self.store(_parts(calls, tasks, group)) if calls else {}
         for position, answer in answers.items():
             if answer.refused:
                 call = calls[position]
@@ -107,6 +108,25 @@ class Enqueuer:
             await self._ox.wake(queue_name)
         return answers
 
+    async def _store_plain(self, tasks: Sequence[NewTask]) -> Sequence[Written]:
+        """Write tasks of no group that are not unique, as `store` does; their records are made when looked at."""
+        transaction = ambient.current(self._ox)
+        if transaction is None and len(tasks) == 1:
+            return [await self._writer.write(tasks[0])]
+        stored: Sequence[Written]
+        if transaction is None:
+            try:
+                stored = await repeat(self._ox.database, lambda conn: enqueue_plain(conn, tasks))
+            except ConnectionLost:
+                answers = await self._again(EnqueueCalls(dict(enumerate(tasks)), ()))
+                stored = [answers[position].record for position in range(len(tasks))]
+        else:
+            stored = await enqueue_plain(transaction.conn, tasks)
+            transaction.created.update(task.id for task in tasks)
+        for queue_name in sorted({task.queue_name for task in tasks}):
+            await self._ox.wake(queue_name)
+        return stored
+
     async def flush(self) -> None:
         """Wait until what callers of this event loop gave to be stored is written."""
         await self._writer.flush()
@@ -126,6 +146,10 @@ class Enqueuer:
             return await repeat(self._ox.database, lambda conn: enqueue_again(conn, parts))
         except DataRefused:
             return await repeat(self._ox.database, lambda conn: enqueue_again(conn, parts))
+
+    def _plain_result[R](self, call: Call[R], task: NewTask, written: Written) -> TaskResult[R]:
+        record = partial(written_record, task, written)
+        return TaskResult(self._ox, record, created=True, decode=return_decoder(call.task.body))
 
     def _result[R](self, call: Call[R], answer: UniqueAnswer) -> TaskResult[R]:
         decode = return_decoder(call.task.body)

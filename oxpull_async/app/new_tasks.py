@@ -14,7 +14,7 @@ from oxpull_async.domain.key_functions import key_text
 from oxpull_async.domain.keys import custom_key, lock_key, stored_key
 from oxpull_async.domain.record import NewTask
 from oxpull_async.domain.running_lock import RunningLock, lock_place
-from oxpull_async.domain.task import checked_queue
+from oxpull_async.domain.task import TaskOptions, checked_queue
 from oxpull_async.domain.unique import OnDuplicate, UniqueRule
 from oxpull_async.domain.values import JsonValue, encode_normalised, normalise_call
 from oxpull_async.domain.workflow_plan import check_node_rule
@@ -38,6 +38,7 @@ class NewTasks:
     def __init__(self, ox: "Oxpull") -> None:
         self._ox = ox
         self._whole: set[tuple[str, str]] = set()
+        self._checked: TaskOptions | None = None
 
     def numbered(self, position: int, call: Call[Any], group: Group | None = None) -> NewTask:
         """Return the task of a bulk call's part; an error names the part."""
@@ -64,7 +65,9 @@ class NewTasks:
         encode = normalise_call if task.body is None else task.body.codec.encode
         args, kwargs = encode(call.args, call.kwargs)
         options, rule, lock = task.options, task.options.unique, task.options.running_lock
-        checked_queue(options.queue_name, settings.queues)
+        if options is not self._checked:
+            checked_queue(options.queue_name, settings.queues)
+            self._checked = options
         return NewTask(
             id=str(uuid_utils.uuid7()),
             backend_alias=settings.alias,

@@ -3,10 +3,12 @@
 import inspect
 import sys
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
+
+import msgspec
 
 from oxpull_async.domain.annotations import ArgumentCodec
 from oxpull_async.domain.durations import Duration
@@ -65,8 +67,7 @@ class TaskKeywords(PolicyKeywords, total=False):
     running_lock: bool | RunningLock
 
 
-@dataclass(frozen=True, slots=True)
-class Call[R]:
+class Call[R](msgspec.Struct, frozen=True):
     """A task with arguments, not yet stored; made by `task.call(…)`, taken by `enqueue_many`."""
 
     task: "Task[..., R]"

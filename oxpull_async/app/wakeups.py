@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.errors import OxpullError
-from oxpull_async.store.enqueue import notify
+from oxpull_async.store.enqueue import notify_apart
 
 PAUSE = 0.005
 logger = logging.getLogger("oxpull_async.enqueue")
@@ -67,9 +67,8 @@ class Wakeups:
         """Send what is pending until nothing is; cancelled, as by the end of the loop, send the last of it at once."""
         try:
             while self._pending:
-                early = self._sent_at + PAUSE - time.monotonic()
-                if early > 0:
-                    await asyncio.sleep(early)
+                # Even if there is nothing to wait for, the caller whose enqueue this is goes on first.
+                await asyncio.sleep(max(self._sent_at + PAUSE - time.monotonic(), 0))
                 await self._notify()
         except asyncio.CancelledError:
             await self._notify()
@@ -90,4 +89,4 @@ class Wakeups:
         if names:
             async with self._database.connection() as conn:
                 for name in names:
-                    await notify(conn, name)
+                    await notify_apart(conn, name)

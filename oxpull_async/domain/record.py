@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+import msgspec
+
 from oxpull_async.domain.permit import Permit
 
 type TaskId = str
@@ -47,9 +49,8 @@ class TaskError:
     at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NewTask:
-    """A task that is about to be stored.
+class NewTask(msgspec.Struct, frozen=True):
+    """A task that is about to be stored; change a copy by `msgspec.structs.replace`.
 
     `args` and `kwargs` are JSON text, `run_after` is an aware instant; `delay` seconds from now stand in its place.
     """

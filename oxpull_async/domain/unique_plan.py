@@ -6,6 +6,8 @@ A bulk call equals the same calls one after another: each meets the holder that 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from msgspec.structs import replace as replaced
+
 from oxpull_async.domain.record import NewTask, TaskId, TaskRecord, TaskStatus
 from oxpull_async.domain.unique import Holder, UniqueRule, Verdict, judge
 
@@ -71,7 +73,7 @@ class Seat:
         first, latest = self.made.task, self.latest.task
         if latest is first and not waits:
             return first
-        return replace(
+        return replaced(
             latest,
             id=first.id, max_attempts=first.max_attempts, timeout=first.timeout, reruns=self.reruns,
             waiting_for="follow_up" if waits else None,

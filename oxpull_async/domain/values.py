@@ -131,13 +131,13 @@ def encode_payload(value: object, *, path: str, max_bytes: int) -> str:
         raise InvalidPayload(str(error)) from None
 
 
-def rows_json(rows: Sequence[Mapping[str, object]]) -> str:
+def rows_json(rows: Sequence[Mapping[str, object] | msgspec.Struct]) -> str:
     """Write the rows of a bulk statement as one JSON text."""
     try:
         return _encode_rows(rows).decode()
     except UnicodeEncodeError:
         # A lone surrogate, in a name that nobody checked: the database says what it thinks of it.
-        return json.dumps(rows)
+        return json.dumps(msgspec.to_builtins(rows))
 
 
 def decode(text: str) -> JsonValue:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate
@@ -59,7 +59,7 @@ class AiosqliteSession(Session):
         self.seen_version: int | None = None
         self.sent_at = 0.0
         self.patience = settings.patience
-        self._writer = _turn_of(settings.path)
+        self._line = _line_of(settings.path)
 
     @property
     def in_transaction(self) -> bool:
@@ -151,24 +151,8 @@ class AiosqliteSession(Session):
         finally:
             self.running -= 1
 
-    @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
-        """Wait for this loop's other writers in line instead of at the file's lock.
-
-        Bounded, since a writer that needs a second connection inside its transaction would wait for itself.
-        """
-        try:
-            async with asyncio.timeout(self.settings.patience):
-                await self._writer.acquire()
-        except TimeoutError as late:
-            raise LockTimeout(
-                f"{self.settings.path}: a transaction of this process was open for longer than busy_timeout, "
-                f"{self.settings.patience:g} s: keep it short, and write on no second connection inside it"
-            ) from late
-        try:
-            yield
-        finally:
-            self._writer.release()
+    def _turn(self) -> "_Turn":
+        return _Turn(self._line, self.settings)
 
 
 class AiosqliteDatabase:
@@ -314,11 +298,59 @@ def _settings(url: DatabaseUrl) -> FileSettings:
     )
 
 
-_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Lock]] = WeakKeyDictionary()
-_turns_guard = threading.Lock()
+@dataclass(slots=True, eq=False)
+class _Line:
+    """Where the writers of a file stand in line, in one loop; `length` counts the one whose turn it is too."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    length: int = 0
 
 
-def _turn_of(path: str) -> asyncio.Lock:
-    """Return the lock at which the writers of a file stand in line, in the running loop."""
-    with _turns_guard:
-        return _turns.setdefault(asyncio.get_running_loop(), {}).setdefault(path, asyncio.Lock())
+class _Turn:
+    """Wait for this loop's other writers in line instead of at the file's lock.
+
+    Bounded, since a writer that needs a second connection inside its transaction would wait for itself.
+    """
+
+    __slots__ = ("_line", "_settings")
+
+    def __init__(self, line: _Line, settings: FileSettings) -> None:
+        self._line = line
+        self._settings = settings
+
+    async def __aenter__(self) -> None:
+        line = self._line
+        line.length += 1
+        try:
+            if line.length == 1:
+                await line.lock.acquire()  # at once: nobody else is there, and a timer would cost more than the lock
+            else:
+                await self._wait()
+        except BaseException:
+            line.length -= 1
+            raise
+
+    async def _wait(self) -> None:
+        patience = self._settings.patience
+        try:
+            async with asyncio.timeout(patience):
+                await self._line.lock.acquire()
+        except TimeoutError as late:
+            raise LockTimeout(
+                f"{self._settings.path}: a transaction of this process was open for longer than busy_timeout, "
+                f"{patience:g} s: keep it short, and write on no second connection inside it"
+            ) from late
+
+    async def __aexit__(self, *_: object) -> None:
+        self._line.length -= 1
+        self._line.lock.release()
+
+
+_lines: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Line]] = WeakKeyDictionary()
+_lines_guard = threading.Lock()
+
+
+def _line_of(path: str) -> _Line:
+    """Return where the writers of a file stand in line, in the running loop."""
+    with _lines_guard:
+        return _lines.setdefault(asyncio.get_running_loop(), {}).setdefault(path, _Line())

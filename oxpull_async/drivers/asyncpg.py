@@ -84,7 +84,11 @@ class AsyncpgSession(Session):
 
     async def query(self, statement: Statement, values: list[Scalar]) -> Sequence[Row]:
         """Run a statement and return its rows, whatever row class the caller's connection has."""
-        rows: list[Any] = await self._busy(self.raw.fetch(statement.sql, *values, record_class=asyncpg.Record))
+        self.running += 1
+        try:
+            rows: list[Any] = await self.raw.fetch(statement.sql, *values, record_class=asyncpg.Record)
+        finally:
+            self.running -= 1
         return rows
 
     async def command(self, statement: Statement, values: list[Scalar]) -> int:

@@ -7,7 +7,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from oxpull_async.db.contract import MAX_BATCH_BYTES, Connection, Dialect, Row, Scalar
@@ -27,10 +27,13 @@ class Speech:
     clock_offset: Callable[[], float]
     apart: Callable[[], AbstractAsyncContextManager[Connection]]
     max_batch_bytes: int = MAX_BATCH_BYTES
+    _statements: dict[str, Statement] = field(default_factory=dict, compare=False, repr=False)
 
     def prepare(self, name: str, values: dict[str, Scalar]) -> tuple[Statement, list[Scalar]]:
         """Return a statement of `sql/` with its values in the order the driver binds them."""
-        statement = load_statement(self.dialect.name, name, self.placeholders)
+        statement = self._statements.get(name)
+        if statement is None:
+            statement = self._statements[name] = load_statement(self.dialect.name, name, self.placeholders)
         return statement, statement.bind(values, self.clock_offset())
 
 

@@ -45,6 +45,7 @@ class _Lane:
     under_way: Sequence[_Waiting] = ()
     gates: "list[asyncio.Future[None]]" = field(default_factory=list)
     since: float = 0.0
+    writer: "asyncio.Task[None] | None" = None
 
     def next_batch(self) -> Sequence[_Waiting]:
         """Take what the next statement stores: all who wait, as far as one statement carries them."""
@@ -127,7 +128,7 @@ class EnqueueWriter:
         )
         if not writer.done():
             self._writers.add(writer)
-            writer.add_done_callback(self._writers.discard, context=Context())
+            lane.writer = writer
 
     async def _run(self, loop: asyncio.AbstractEventLoop, lane: _Lane) -> None:
         """Write until nobody waits; what is left when this is cancelled goes to another writer."""
@@ -145,6 +146,8 @@ class EnqueueWriter:
         finally:
             if self._lanes.get(loop) is lane:
                 del self._lanes[loop]
+            if lane.writer is not None:
+                self._writers.discard(lane.writer)
             if left:
                 self._start(loop, _Lane(left))
             _open(lane.gates)

@@ -17,7 +17,8 @@ async def repeat[T](database: Database, operation: Callable[[Connection], Awaita
     """
     for _ in range(MOST_TRIES - 1):
         try:
-            return await repeat_once(database, operation)
+            async with database.connection() as conn:
+                return await operation(conn)
         except Conflict:
             continue
     return await repeat_once(database, operation)

@@ -5,6 +5,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from msgspec.structs import replace as replaced
+
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.errors import ConnectionLost
 from oxpull_async.domain.record import NewTask, TaskId, TaskRecord
@@ -48,9 +50,9 @@ class EnqueueCalls:
         waits = frozenset(positions)
         return replace(
             self,
-            plain={at: replace(task, waiting_for="edges") if at in waits else task for at, task in self.plain.items()},
+            plain={at: replaced(task, waiting_for="edges") if at in waits else task for at, task in self.plain.items()},
             unique=[
-                replace(call, task=replace(call.task, waiting_for="edges")) if call.position in waits else call
+                replace(call, task=replaced(call.task, waiting_for="edges")) if call.position in waits else call
                 for call in self.unique
             ],
         )

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.record import NewTask, TaskRecord, instant, new_record, wire_instant

@@ -82,6 +82,16 @@ async def test_A15_the_last_of_many_enqueues_is_announced_after_it(ox: Oxpull) -
         assert (await ear.until("last"))[0] == "first"
 
 
+async def test_A15_an_announcement_changes_how_nobody_else_commits(ox: Oxpull) -> None:
+    task = ox.task(queue_name="mail")(nothing)
+    async with listening(ox) as ear:
+        await task.enqueue(1)
+        await ear.until("mail")
+        async with ox.transaction() as tx:
+            await task.enqueue(2)
+            assert [tuple(row) for row in await tx.fetch("SHOW synchronous_commit")] == [("on",)]
+
+
 async def test_a_worker_here_is_woken_for_the_row_of_a_caller_that_left(ox: Oxpull) -> None:
     woken: list[str] = []
     ox.on_wake(woken.append)

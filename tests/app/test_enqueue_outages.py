@@ -12,7 +12,7 @@ from tests.fixtures.gated import gated
 from tests.fixtures.proxy import proxied
 
 pytestmark = pytest.mark.asyncio
-TOGETHER = {"postgres": (b"json_to_recordset", b""), "mysql": (b"JSON_TABLE", b"COMMIT")}
+TOGETHER = {"postgres": (b"json_to_recordset", b""), "mysql": (b"UTC_TIMESTAMP", b"JSON_TABLE")}
 NUMBERS = list(range(20))
 
 

@@ -210,7 +210,7 @@ async def test_A16_after_a_lost_connection_each_caller_gets_the_truth(ox: Oxpull
 
 async def test_A16_a_connection_that_is_lost_again_and_again_is_every_caller_s_error(ox: Oxpull) -> None:
     task = ox.task(nothing)
-    async with gated(ox, Fault("insert_task", committed=False, times=99)) as gate:
+    async with gated(ox, Fault("insert_plain_task", committed=False, times=99)) as gate:
         gate.open()
         answers = await outcomes(await started(*[task.enqueue(number) for number in range(4)]))
         assert isinstance(answers[0], ConnectionLost)
@@ -275,7 +275,7 @@ async def test_A16_a_try_that_lands_while_it_is_repeated_is_told_truthfully(ox: 
         callers = await started(*[task.enqueue(number) for number in range(4)])
         gate.open()
         results = [await caller for caller in callers]
-    async with gated(ox, Fault("insert_task", committed=True), Late) as gate:
+    async with gated(ox, Fault("insert_plain_task", committed=True), Late) as gate:
         looks.clear()
         gate.open()
         results.append(await task.enqueue(4))

@@ -27,6 +27,7 @@ class Excuse:
 # Keep it short: each line is an algorithm that is not the same everywhere.
 EXCUSED: dict[str, Excuse] = {
     "notify": Excuse("has_listen", frozenset({"postgres"})),
+    "notify_apart": Excuse("has_listen", frozenset({"postgres"})),
     "claim_ids": Excuse("update_returns_rows", frozenset({"postgres", "sqlite"})),
     "claim_past_locked": Excuse("update_returns_rows", frozenset({"postgres", "sqlite"})),
     "claimed_tasks": Excuse("update_returns_rows", frozenset({"mysql"})),
@@ -39,7 +40,6 @@ EXCUSED: dict[str, Excuse] = {
     "inserted_keys": Excuse("insert_returns_rows", frozenset({"mysql"})),
     "peek": Excuse("steps_through_indexes", frozenset({"postgres", "sqlite"})),
     "peek_queue": Excuse("steps_through_indexes", frozenset({"mysql"})),
-    "inserted_tasks": Excuse("insert_returns_rows", frozenset({"mysql"})),
     "share_tasks_now": Excuse("locks_by_snapshot", frozenset({"postgres"})),
     "unlock_migrations": Excuse("has_transactional_ddl", frozenset({"mysql"})),
 }

@@ -4,11 +4,11 @@ import secrets
 import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
 import uuid_utils
+from msgspec.structs import replace as replaced
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.outcome import Lease, Outcome, Settlement
@@ -54,7 +54,7 @@ def new_id() -> str:
 
 def new_task(alias: str, **changes: object) -> NewTask:
     task = NewTask(new_id(), alias, "shop.tasks.send", "mail", 0, '["\\u00e9", 1.0]', '{"a": 1}', None, 3, 30.0)
-    return replace(task, **changes)  # type: ignore[arg-type]
+    return replaced(task, **changes)  # type: ignore[arg-type]
 
 
 async def register(conn: Connection, alias: str, *, lease_seconds: float = 30) -> str:

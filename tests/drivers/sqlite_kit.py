@@ -5,8 +5,9 @@ import sqlite3
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
-from dataclasses import replace
 from typing import Any, Unpack
+
+from msgspec.structs import replace as replaced
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.record import TaskId
@@ -75,7 +76,7 @@ def unique_call(
     """Make one enqueue of a unique task, as the app would."""
     rule = UniqueRule.of(unique, default_ttl=None)
     reruns = rule.mode is OnDuplicate.RERUN
-    task = replace(make.new_task(**options), unique_key=key, reruns=reruns, delay=rule.wait)
+    task = replaced(make.new_task(**options), unique_key=key, reruns=reruns, delay=rule.wait)
     return UniqueCall(position, task, rule)
 
 

@@ -6,13 +6,13 @@ import gc
 import math
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import aiomysql
 import pytest
 import pytest_asyncio
 import uuid_utils
+from msgspec.structs import replace
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.errors import (

@@ -94,7 +94,6 @@ async def test_a_claim_walks_the_ready_index_in_order(session: OwnSession, name:
         ("cancel_tasks", {"ids": IDS}),
         ("prune_tasks", {"ids": IDS}),
         ("get_tasks", {"ids": IDS}),
-        ("inserted_tasks", {"ids": IDS}),
         ("keys_of_tasks", {"ids": IDS}),
         ("park_tasks", {"ids": IDS}),
         ("unpark_tasks", {"ids": IDS}),

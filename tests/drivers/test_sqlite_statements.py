@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 import uuid_utils
+from msgspec.structs import replace as replaced
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.outcome import Cancelled, Failed, Lease, Outcome, Released, Settlement, Snoozed, Succeeded
@@ -48,7 +49,7 @@ def new_id() -> str:
 
 def new_task(alias: str, **changes: object) -> NewTask:
     task = NewTask(new_id(), alias, "shop.tasks.send", "mail", 0, '["\u00e9", 1.0]', '{"a": 1}', None, 3, 30.0)
-    return replace(task, **changes)  # type: ignore[arg-type]
+    return replaced(task, **changes)  # type: ignore[arg-type]
 
 
 async def register(conn: Connection, alias: str, *, lease_seconds: float = 30) -> str:

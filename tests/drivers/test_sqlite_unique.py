@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from msgspec.structs import replace as replaced
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.errors import DataRefused
@@ -127,15 +128,15 @@ async def test_debounce_moves_the_start_but_never_past_max_wait(database: Aiosql
 @pytest.mark.asyncio
 async def test_a_delay_beyond_the_calendar_is_refused_and_nothing_is_written(conn: Connection) -> None:
     debounced = unique_call(DEBOUNCE)
-    beyond = replace(debounced, task=replace(debounced.task, delay=1e13), rule=replace(debounced.rule, wait=1e13))
+    beyond = replace(debounced, task=replaced(debounced.task, delay=1e13), rule=replace(debounced.rule, wait=1e13))
     with pytest.raises(DataRefused):
         await enqueue_unique(conn, beyond)
     with pytest.raises(DataRefused):
         await enqueue_unique_many(conn, [beyond])
     with pytest.raises(DataRefused):
-        await enqueue(conn, replace(make.new_task(), delay=1e13))
+        await enqueue(conn, replaced(make.new_task(), delay=1e13))
     with pytest.raises(DataRefused):
-        await enqueue_many(conn, [replace(make.new_task(), delay=1e13)])
+        await enqueue_many(conn, [replaced(make.new_task(), delay=1e13)])
     assert (await count_rows(conn), await holder(conn)) == (0, None)
     first = await put(conn, DEBOUNCE)
     with pytest.raises(DataRefused):

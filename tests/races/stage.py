@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec.structs import replace as replaced
 
 from oxpull_async.db.contract import Connection, Database
 from oxpull_async.domain.errors import LockTimeout, UniqueEnqueueRace
@@ -31,7 +33,7 @@ class OtherWaitsError(Exception):
 def call(unique: Unique | None = None) -> UniqueCall:
     """Make one enqueue of the key."""
     rule = UniqueRule.of(unique or Unique(), default_ttl=None)
-    task = replace(make.new_task(), unique_key=KEY, reruns=rule.mode == "rerun", delay=rule.wait)
+    task = replaced(make.new_task(), unique_key=KEY, reruns=rule.mode == "rerun", delay=rule.wait)
     return UniqueCall(0, task, rule)
 
 

@@ -155,7 +155,7 @@ async def test_a_worker_that_dies_between_tick_and_task_leaves_neither(looker: L
     ox.schedule(ox.task(note).call(), every=600, name="crash")
     await looker.look()
     await put_clock(ox, START + 10 * MINUTE)
-    dying = Looker(ox, over=FaultyDatabase(ox.database, Fault("insert_task", committed=False)))
+    dying = Looker(ox, over=FaultyDatabase(ox.database, Fault("insert_plain_task", committed=False)))
     with pytest.raises(ConnectionLost):
         await dying.look()
     assert (await ticks(ox), await records(ox)) == ([], [])
@@ -169,7 +169,7 @@ async def test_a_connection_that_breaks_after_the_commit_enqueues_nothing_twice(
     ox.schedule(ox.task(note).call(), every=600, name="crash")
     await looker.look()
     await put_clock(ox, START + 10 * MINUTE)
-    cut = Looker(ox, over=FaultyDatabase(ox.database, Fault("insert_task", committed=True)))
+    cut = Looker(ox, over=FaultyDatabase(ox.database, Fault("insert_plain_task", committed=True)))
     with pytest.raises(ConnectionLost):
         await cut.look()
     await cut.look()

@@ -108,7 +108,7 @@ async def _pass_time(workers: Sequence[Oxpull], lookers: Sequence[Looker], days:
 
 
 async def _die(ox: Oxpull, rng: random.Random) -> int:
-    fault = Fault(rng.choice(("insert_ticks", "insert_task", "pass_ticks")), committed=rng.random() < 0.5)
+    fault = Fault(rng.choice(("insert_ticks", "insert_plain_task", "pass_ticks")), committed=rng.random() < 0.5)
     dying = Looker(ox, over=FaultyDatabase(ox.database, fault))
     with suppress(ConnectionLost):
         await dying.look()
