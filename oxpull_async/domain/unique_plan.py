@@ -12,11 +12,15 @@ from oxpull_async.domain.unique import Holder, UniqueRule, Verdict, judge
 
 @dataclass(frozen=True, slots=True)
 class UniqueCall:
-    """One enqueue of a unique task, with its position in the call it came by."""
+    """One enqueue of a unique task, with its position in the call it came by.
+
+    `met`: the key was lately enqueued here, so that it probably has a lock row. It chooses the first statement only.
+    """
 
     position: int
     task: NewTask
     rule: UniqueRule
+    met: bool = False
 
 
 @dataclass(frozen=True, slots=True)

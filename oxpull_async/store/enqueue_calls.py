@@ -99,7 +99,7 @@ async def _enqueue_again(conn: Connection, calls: EnqueueCalls) -> Answers:
     if not found:
         answers = await _enqueue(conn, calls)
         if not any(answer.refused and answer.record.id in ids.values() for answer in answers.values()):
-            return {at: replace(answer, created=answer.record.id == ids[at]) for at, answer in answers.items()}
+            return {at: answer._replace(created=answer.record.id == ids[at]) for at, answer in answers.items()}
         found = await get_tasks(conn, list(ids.values()))
     return await _answers_of(conn, calls, found)
 

@@ -1,19 +1,22 @@
 """Unique tasks: the lock row of a key decides; the rest follows from the row it names."""
 
 import json
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
+from typing import NamedTuple
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.chunks import chunks
 from oxpull_async.domain.errors import AlreadyEnqueued, Conflict, UniqueEnqueueRace
 from oxpull_async.domain.record import NewTask, TaskId, TaskRecord, new_record, wire_id, wire_instant
+from oxpull_async.domain.unique import Verdict, judge
 from oxpull_async.domain.unique_plan import Found, KeyPlan, Seat, UniqueCall, plan_key
 from oxpull_async.store.enqueue import ROW_OVERHEAD, Stored, enqueue_many, task_columns
 from oxpull_async.store.follow_ups import release_follow_ups, see_ends
 from oxpull_async.store.fresh_keys import enqueue_fresh
-from oxpull_async.store.holders import LockedKeys, Sight, lock_keys, lock_or_insert, look
+from oxpull_async.store.holders import Glimpse, LockedKeys, Sight, glimpse, lock_keys, lock_or_insert, look
 from oxpull_async.store.locks import pass_on
 from oxpull_async.store.results import get_tasks
 from oxpull_async.store.unique_isolation import is_dated, is_fresh, racing, refuse_newer, refuse_promotion, verified
@@ -21,18 +24,22 @@ from oxpull_async.store.unique_isolation import is_dated, is_fresh, racing, refu
 MOST_PASSES = 5
 
 
-@dataclass(frozen=True, slots=True)
-class UniqueAnswer:
-    """What an enqueue got: the task's record, and what the call did.
+class UniqueAnswer(NamedTuple):
+    """What an enqueue got: the task's record, or what makes it when somebody looks.
 
     `created`: this call inserted it; `changed`: it was inserted or given new arguments, by this call or one beside it;
     `refused`: the rule says no, and the record is the holder's.
     """
 
-    record: TaskRecord
+    known: TaskRecord | Callable[[], TaskRecord]
     created: bool = False
     changed: bool = False
     refused: bool = False
+
+    @property
+    def record(self) -> TaskRecord:
+        """The record of the task."""
+        return self.known if isinstance(self.known, TaskRecord) else self.known()
 
 
 type Answers = dict[int, UniqueAnswer]
@@ -49,10 +56,13 @@ class _RefusedError(Exception):
 async def enqueue_unique(conn: Connection, call: UniqueCall) -> UniqueAnswer:
     """Store a unique task, or answer with the task that holds its key.
 
-    A fresh key costs one statement where the dialect can do it, and a plain duplicate writes nothing.
+    A fresh key costs one statement where the dialect can do it, and a plain duplicate writes nothing: one statement if
+    the key was met before.
 
     Raises: UniqueEnqueueRace when the key changed hands too often meanwhile; nothing was written.
     """
+    if not conn.in_transaction:
+        return await _enqueue_one(conn, call)
     async with racing(conn):
         return await _enqueue_one(conn, call)
 
@@ -60,15 +70,39 @@ async def enqueue_unique(conn: Connection, call: UniqueCall) -> UniqueAnswer:
 async def _enqueue_one(conn: Connection, call: UniqueCall) -> UniqueAnswer:
     if call.task.waiting_for is not None:
         return (await _enqueue_many(conn, [call], {}))[call.position]
-    if conn.dialect.enqueues_unique_at_once:
-        columns = task_columns(call.task)
-        del columns["waiting_for"]
-        rows = await conn.fetch("insert_unique_task", **columns, ttl=call.rule.ttl)
-        if rows:
-            return UniqueAnswer(new_record(call.task, *rows[0]), created=True, changed=True)
-    elif record := await enqueue_fresh(conn, call.task, _key_row(call)):
-        return UniqueAnswer(record, created=True, changed=True)
-    return (await _enqueue_many(conn, [call], {}))[call.position]
+    key = str(call.task.unique_key)
+    seen = await glimpse(conn, key) if call.met else None
+    if seen is None:
+        if (created := await _take_free(conn, call)) is not None:
+            return created
+        seen = await glimpse(conn, key)
+    if seen is not None and (answer := _answer_at_once(conn, call, seen)) is not None:
+        return answer
+    sight = None if seen is None else await seen.sight(conn)
+    return (await _enqueue_many(conn, [call], {}, sight))[call.position]
+
+
+async def _take_free(conn: Connection, call: UniqueCall) -> UniqueAnswer | None:
+    """Take the key and store the task, if nobody has the key."""
+    task = call.task
+    if not conn.dialect.enqueues_unique_at_once:
+        record = await enqueue_fresh(conn, task, _key_row(call))
+        return None if record is None else UniqueAnswer(record, created=True, changed=True)
+    columns = task_columns(task)
+    del columns["waiting_for"]
+    rows = await conn.fetch("insert_unique_task", **columns, ttl=call.rule.ttl)
+    return UniqueAnswer(partial(new_record, task, *rows[0]), created=True, changed=True) if rows else None
+
+
+def _answer_at_once(conn: Connection, call: UniqueCall, seen: Glimpse) -> UniqueAnswer | None:
+    """Answer from what one read shows, if that is the whole truth and nothing is to be written."""
+    if conn.in_transaction and is_dated(conn, seen.isolation):
+        return None
+    holder = seen.holder
+    verdict = None if holder is None else judge(call.rule.until, call.rule.mode, holder)
+    if verdict is Verdict.EXISTING:
+        return UniqueAnswer(seen.record)
+    return UniqueAnswer(seen.record, refused=True) if verdict is Verdict.REFUSE else None
 
 
 async def enqueue_unique_many(
@@ -88,10 +122,13 @@ async def find(conn: Connection, keys: Sequence[str]) -> Mapping[str, Found]:
     return (await look(conn, keys)).found
 
 
-async def _enqueue_many(conn: Connection, calls: Sequence[UniqueCall], plain: Mapping[int, NewTask]) -> Answers:
+async def _enqueue_many(
+    conn: Connection, calls: Sequence[UniqueCall], plain: Mapping[int, NewTask], sight: Sight | None = None
+) -> Answers:
     """Answer from what is read without a lock, if that is the whole truth and nothing is to be written."""
     by_key, joins = _by_key(calls), conn.in_transaction
-    sight = await look(conn, list(by_key))
+    if sight is None:
+        sight = await look(conn, list(by_key))
     plans = _plans(by_key, sight.found)
     if joins and is_dated(conn, sight.isolation):
         sight = await verified(conn, sight, _resting(plans))

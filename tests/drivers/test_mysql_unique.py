@@ -35,7 +35,7 @@ from tests.drivers.mysql_unique_kit import (
 from tests.fixtures import make
 from tests.fixtures.servers import MakeDatabase
 
-READ_ONLY = {"free_key", "find_holders", "get_tasks"}
+READ_ONLY = {"free_key", "find_holder", "find_holders", "get_tasks"}
 
 
 @pytest.fixture(scope="module", params=ID_TYPES)

@@ -69,6 +69,7 @@ PINNED = (
     Pinned("waiting_time", (READY, READY_LOCKED, LEASED), RETURNING, reads=3_000),
     Pinned("waiting_time", (READY, LEASED), ("mysql",), reads=3_000),
     Pinned("get_tasks", ("primary",)),
+    Pinned("find_holder", ("primary",)),
     Pinned("prune_scan", ("primary",), reads=2_000),
     Pinned("prunable_tasks", ("primary",)),
     Pinned("prune_tasks", ("primary",)),
@@ -149,6 +150,7 @@ def values(name: str, loaded: Loaded) -> dict[str, Scalar]:
         "unfinished_by_queue": {**ALIAS, "limit": LIMIT},
         "pending_follow_ups": {**ALIAS, "limit": LIMIT},
         "recent_outcomes": {**ALIAS, "limit": LIMIT},
+        "find_holder": {"unique_key": "5" * 64},
         "unfinished_tasks": {**ALIAS, "status": "READY", "queue_name": None, "limit": LIMIT},
     }
     by_name |= _of_nodes(loaded)
