@@ -7,7 +7,7 @@ from itertools import pairwise
 from oxpull_async.db.contract import Scalar
 from oxpull_async.domain.record import wire_id
 from tests.fixtures import make
-from tests.plans.load import QUEUES, Loaded
+from tests.plans.load import KEY, QUEUES, Loaded
 
 READY, DEFERRED, LEASED = "oxpull_task_ready", "oxpull_task_deferred", "oxpull_task_leased"
 LOCK_READY, LOCK_WAITING, LOCK = "oxpull_task_lock_ready", "oxpull_task_lock_waiting", "oxpull_task_lock"
@@ -150,7 +150,7 @@ def values(name: str, loaded: Loaded) -> dict[str, Scalar]:
         "unfinished_by_queue": {**ALIAS, "limit": LIMIT},
         "pending_follow_ups": {**ALIAS, "limit": LIMIT},
         "recent_outcomes": {**ALIAS, "limit": LIMIT},
-        "find_holder": {"unique_key": "5" * 64},
+        "find_holder": {"unique_key": KEY},
         "unfinished_tasks": {**ALIAS, "status": "READY", "queue_name": None, "limit": LIMIT},
     }
     by_name |= _of_nodes(loaded)
