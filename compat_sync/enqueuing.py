@@ -34,7 +34,7 @@ from oxpull_async.domain.errors import (
 from oxpull_async.store.enqueue import notify
 from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls
 from oxpull_async.store.nodes import Placement
-from oxpull_async.store.unique import Answers
+from oxpull_async.store.unique_at_once import Answers
 
 __all__ = ["Enqueuing", "Request", "native_block"]
 

@@ -31,7 +31,8 @@ from oxpull_async.store.batches import Membership
 from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls, plain_answer
 from oxpull_async.store.nodes import Placement
 from oxpull_async.store.plain_tasks import written_record
-from oxpull_async.store.unique import Answers, UniqueAnswer, enqueue_unique
+from oxpull_async.store.unique import enqueue_unique
+from oxpull_async.store.unique_at_once import Answers, UniqueAnswer
 
 if TYPE_CHECKING:
     from oxpull_async.app.oxpull import Oxpull

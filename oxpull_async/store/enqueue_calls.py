@@ -14,7 +14,8 @@ from oxpull_async.store.batches import Membership, add_members
 from oxpull_async.store.nodes import Placement, add_nodes
 from oxpull_async.store.plain_tasks import Written, enqueue_plain, written_record
 from oxpull_async.store.results import get_tasks
-from oxpull_async.store.unique import Answers, UniqueAnswer, enqueue_unique, enqueue_unique_many, find
+from oxpull_async.store.unique import enqueue_unique, enqueue_unique_many, find
+from oxpull_async.store.unique_at_once import Answers, UniqueAnswer
 
 
 @dataclass(frozen=True, slots=True)

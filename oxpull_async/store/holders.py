@@ -55,6 +55,11 @@ class Glimpse:
         return level
 
     @property
+    def holder_id(self) -> TaskId:
+        """Whom the lock row names."""
+        return task_id(self._key_row[HOLDER])
+
+    @property
     def holder(self) -> Holder | None:
         """The holder as the rules see it; None where a follow-up is named, of which more must be known."""
         status, attempts, (_, _, follow_up, expired, _) = self._row[STATUS], self._row[ATTEMPTS], self._key_row

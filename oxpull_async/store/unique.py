@@ -1,48 +1,24 @@
 """Unique tasks: the lock row of a key decides; the rest follows from the row it names."""
 
 import json
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from types import MappingProxyType
-from typing import NamedTuple
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.chunks import chunks
 from oxpull_async.domain.errors import AlreadyEnqueued, Conflict, UniqueEnqueueRace
 from oxpull_async.domain.record import NewTask, TaskId, TaskRecord, new_record, wire_id, wire_instant
-from oxpull_async.domain.unique import Verdict, judge
 from oxpull_async.domain.unique_plan import Found, KeyPlan, Seat, UniqueCall, plan_key
-from oxpull_async.store.enqueue import ROW_OVERHEAD, Stored, enqueue_many, task_columns
+from oxpull_async.store.enqueue import ROW_OVERHEAD, Stored, enqueue_many
 from oxpull_async.store.follow_ups import release_follow_ups, see_ends
-from oxpull_async.store.fresh_keys import enqueue_fresh
-from oxpull_async.store.holders import Glimpse, LockedKeys, Sight, glimpse, lock_keys, lock_or_insert, look
+from oxpull_async.store.holders import LockedKeys, Sight, lock_keys, lock_or_insert, look
 from oxpull_async.store.locks import pass_on
 from oxpull_async.store.results import get_tasks
+from oxpull_async.store.unique_at_once import Answers, UniqueAnswer, answer_at_once, key_row
 from oxpull_async.store.unique_isolation import is_dated, is_fresh, racing, refuse_newer, refuse_promotion, verified
 
 MOST_PASSES = 5
-
-
-class UniqueAnswer(NamedTuple):
-    """What an enqueue got: the task's record, or what makes it when somebody looks.
-
-    `created`: this call inserted it; `changed`: it was inserted or given new arguments, by this call or one beside it;
-    `refused`: the rule says no, and the record is the holder's.
-    """
-
-    known: TaskRecord | Callable[[], TaskRecord]
-    created: bool = False
-    changed: bool = False
-    refused: bool = False
-
-    @property
-    def record(self) -> TaskRecord:
-        """The record of the task."""
-        return self.known if isinstance(self.known, TaskRecord) else self.known()
-
-
-type Answers = dict[int, UniqueAnswer]
 
 
 class _RefusedError(Exception):
@@ -70,39 +46,11 @@ async def enqueue_unique(conn: Connection, call: UniqueCall) -> UniqueAnswer:
 async def _enqueue_one(conn: Connection, call: UniqueCall) -> UniqueAnswer:
     if call.task.waiting_for is not None:
         return (await _enqueue_many(conn, [call], {}))[call.position]
-    key = str(call.task.unique_key)
-    seen = await glimpse(conn, key) if call.met else None
-    if seen is None:
-        if (created := await _take_free(conn, call)) is not None:
-            return created
-        seen = await glimpse(conn, key)
-    if seen is not None and (answer := _answer_at_once(conn, call, seen)) is not None:
+    answer = await answer_at_once(conn, call)
+    if isinstance(answer, UniqueAnswer):
         return answer
-    sight = None if seen is None else await seen.sight(conn)
+    sight = None if answer is None else await answer.sight(conn)
     return (await _enqueue_many(conn, [call], {}, sight))[call.position]
-
-
-async def _take_free(conn: Connection, call: UniqueCall) -> UniqueAnswer | None:
-    """Take the key and store the task, if nobody has the key."""
-    task = call.task
-    if not conn.dialect.enqueues_unique_at_once:
-        record = await enqueue_fresh(conn, task, _key_row(call))
-        return None if record is None else UniqueAnswer(record, created=True, changed=True)
-    columns = task_columns(task)
-    del columns["waiting_for"]
-    rows = await conn.fetch("insert_unique_task", **columns, ttl=call.rule.ttl)
-    return UniqueAnswer(partial(new_record, task, *rows[0]), created=True, changed=True) if rows else None
-
-
-def _answer_at_once(conn: Connection, call: UniqueCall, seen: Glimpse) -> UniqueAnswer | None:
-    """Answer from what one read shows, if that is the whole truth and nothing is to be written."""
-    if conn.in_transaction and is_dated(conn, seen.isolation):
-        return None
-    holder = seen.holder
-    verdict = None if holder is None else judge(call.rule.until, call.rule.mode, holder)
-    if verdict is Verdict.EXISTING:
-        return UniqueAnswer(seen.record)
-    return UniqueAnswer(seen.record, refused=True) if verdict is Verdict.REFUSE else None
 
 
 async def enqueue_unique_many(
@@ -195,7 +143,7 @@ async def _lock(conn: Connection, plans: Sequence[KeyPlan], sight: Sight) -> Loc
     keys = [plan.key for plan in plans]
     rows = await lock_keys(conn, keys) if all(key in sight.names for key in keys) else []
     if len(rows) < len(keys):
-        taken = await lock_or_insert(conn, [_key_row(plan.calls[0]) for plan in plans])
+        taken = await lock_or_insert(conn, [key_row(plan.calls[0]) for plan in plans])
         met = [key for key in keys if key not in taken]
         rows = await lock_keys(conn, met) if met else []
     return await LockedKeys.of(conn, rows)
@@ -353,12 +301,8 @@ def _record_of(seat: Seat, records: Mapping[TaskId, TaskRecord]) -> TaskRecord:
     return records.get(seat.record.id, seat.record)
 
 
-def _key_row(call: UniqueCall) -> dict[str, object]:
-    return {"unique_key": call.task.unique_key, "holder_id": wire_id(call.task.id), "ttl": call.rule.ttl}
-
-
 def _taken_row(taken_from: TaskId, call: UniqueCall) -> dict[str, object]:
-    return _key_row(call) | {"old_id": wire_id(taken_from)}
+    return key_row(call) | {"old_id": wire_id(taken_from)}
 
 
 def _follow_up_row(key: str, holder: TaskId, follow_up: TaskId) -> dict[str, object]:

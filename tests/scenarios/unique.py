@@ -16,7 +16,7 @@ from oxpull_async.domain.unique_plan import UniqueCall
 from oxpull_async.errors import UniqueEnqueueRace
 from oxpull_async.store import enqueue_calls
 from oxpull_async.store.enqueue import enqueue
-from oxpull_async.store.unique import UniqueAnswer
+from oxpull_async.store.unique_at_once import UniqueAnswer
 from tests.fixtures.waiting import until
 from tests.scenarios.looks import NOW, read, watching
 from tests.scenarios.mayhem import mayhem
