@@ -5,7 +5,10 @@ MOST = 2048
 
 
 class MetKeys:
-    """Remembers keys whose lock row probably exists, so that an enqueue looks at it before it tries to take the key."""
+    """Remembers keys whose lock row probably exists.
+
+    An enqueue of such a key looks at the lock row before it tries to take the key.
+    """
 
     __slots__ = ("_most", "_old", "_young")
 

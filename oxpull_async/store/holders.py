@@ -61,7 +61,10 @@ class Glimpse:
 
     @property
     def holder(self) -> Holder | None:
-        """The holder as the rules see it; None where a follow-up is named, of which more must be known."""
+        """The holder as the rules see it.
+
+        None where a follow-up is named, of which more must be known.
+        """
         status, attempts, (_, _, follow_up, expired, _) = self._row[STATUS], self._row[ATTEMPTS], self._key_row
         if follow_up is not None:
             return None
@@ -84,7 +87,10 @@ class Glimpse:
 
 
 async def glimpse(conn: Connection, key: str) -> Glimpse | None:
-    """Read the lock row of a key and its holder in one statement, without a lock; None where the key has none."""
+    """Read the lock row of a key and its holder in one statement, without a lock.
+
+    None where the key has none.
+    """
     row = await conn.fetchrow("find_holder", unique_key=key)
     return None if row is None or row[KEY_ROW] != key else Glimpse(row)  # MySQL pads what it compares
 

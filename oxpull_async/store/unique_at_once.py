@@ -1,4 +1,4 @@
-"""One unique call, answered or written by a statement of its own, where one can be the whole truth.
+"""One unique call, answered or written by one statement where that can be the whole truth.
 
 No such statement decides by a row that another one of it has waited for. Where there is more to a key than it can tell
 nothing is written, and the careful way (`store.unique`) goes on.
@@ -42,7 +42,7 @@ type Answers = dict[int, UniqueAnswer]
 
 
 async def answer_at_once(conn: Connection, call: UniqueCall) -> UniqueAnswer | Glimpse | None:
-    """Store the task or answer with the holder, in one or two statements; else return what was seen last.
+    """Store the task or answer with the holder; else return what was seen last.
 
     Of a key that was met before the lock row is looked at first, of another one only if it cannot be taken.
     """
@@ -115,5 +115,5 @@ async def _rewrite_holder(conn: Connection, call: UniqueCall) -> UniqueAnswer | 
 
 
 def key_row(call: UniqueCall) -> dict[str, object]:
-    """Return the lock row of a call that takes its key, as the statements over many keys read it."""
+    """Return the lock row of a call that takes its key, as statements over many keys read it."""
     return {"unique_key": call.task.unique_key, "holder_id": wire_id(call.task.id), "ttl": call.rule.ttl}
