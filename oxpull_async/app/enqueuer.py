@@ -16,6 +16,7 @@ from oxpull_async.app.task import Call
 from oxpull_async.domain.batch import BatchId
 from oxpull_async.domain.errors import (
     AlreadyEnqueued,
+    Conflict,
     ConnectionLost,
     Contended,
     DataRefused,
@@ -111,8 +112,13 @@ class Enqueuer:
 
     async def _store_unique(self, call: UniqueCall) -> UniqueAnswer:
         """Write one unique task in a transaction of its own, as `store` does."""
+        database = self._ox.database
         try:
-            answer = await repeat(self._ox.database, lambda conn: enqueue_unique(conn, call))
+            try:
+                async with database.connection() as conn:
+                    answer = await enqueue_unique(conn, call)
+            except Conflict:
+                answer = await repeat(database, lambda conn: enqueue_unique(conn, call))
         except ConnectionLost:
             with racing(is_unique=True, own=True):
                 answer = (await self._again(EnqueueCalls({}, [call])))[call.position]

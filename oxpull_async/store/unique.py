@@ -12,7 +12,7 @@ from oxpull_async.domain.record import NewTask, TaskId, TaskRecord, new_record, 
 from oxpull_async.domain.unique_plan import Found, KeyPlan, Seat, UniqueCall, plan_key
 from oxpull_async.store.enqueue import ROW_OVERHEAD, Stored, enqueue_many
 from oxpull_async.store.follow_ups import release_follow_ups, see_ends
-from oxpull_async.store.holders import LockedKeys, Sight, lock_keys, lock_or_insert, look
+from oxpull_async.store.holders import Glimpse, LockedKeys, Sight, lock_keys, lock_or_insert, look
 from oxpull_async.store.locks import pass_on
 from oxpull_async.store.results import get_tasks
 from oxpull_async.store.unique_at_once import Answers, UniqueAnswer, answer_at_once, key_row
@@ -37,19 +37,16 @@ async def enqueue_unique(conn: Connection, call: UniqueCall) -> UniqueAnswer:
 
     Raises: UniqueEnqueueRace when the key changed hands too often meanwhile; nothing was written.
     """
-    if not conn.in_transaction:
-        return await _enqueue_one(conn, call)
+    if not conn.in_transaction and call.task.waiting_for is None:  # what `racing` and the look below come to, cheaper
+        answer = await answer_at_once(conn, call)
+        return answer if isinstance(answer, UniqueAnswer) else await _enqueue_carefully(conn, call, answer)
     async with racing(conn):
-        return await _enqueue_one(conn, call)
+        seen = await answer_at_once(conn, call) if call.task.waiting_for is None else None
+        return seen if isinstance(seen, UniqueAnswer) else await _enqueue_carefully(conn, call, seen)
 
 
-async def _enqueue_one(conn: Connection, call: UniqueCall) -> UniqueAnswer:
-    if call.task.waiting_for is not None:
-        return (await _enqueue_many(conn, [call], {}))[call.position]
-    answer = await answer_at_once(conn, call)
-    if isinstance(answer, UniqueAnswer):
-        return answer
-    sight = None if answer is None else await answer.sight(conn)
+async def _enqueue_carefully(conn: Connection, call: UniqueCall, seen: Glimpse | None) -> UniqueAnswer:
+    sight = None if seen is None else await seen.sight(conn)
     return (await _enqueue_many(conn, [call], {}, sight))[call.position]
 
 

@@ -60,17 +60,17 @@ async def _answer_for_known(conn: Connection, call: UniqueCall, key: str) -> Uni
     if at_once and call.rule.mode in _UPDATING and (changed := await _rewrite_holder(conn, call)) is not None:
         return changed
     seen = await glimpse(conn, key)
-    if seen is None or seen.holder is None or (conn.in_transaction and is_dated(conn, seen.isolation)):
+    holder = None if seen is None else seen.holder
+    if seen is None or holder is None or (conn.in_transaction and is_dated(conn, seen.isolation)):
         return seen
-    match judge(call.rule.until, call.rule.mode, seen.holder):
-        case Verdict.EXISTING:
-            return UniqueAnswer(seen.record)
-        case Verdict.REFUSE:
-            return UniqueAnswer(seen.record, refused=True)
-        case Verdict.TAKE_OVER if at_once and seen.holder.status is not None:
-            return await _take_over(conn, call, seen.holder_id, seen.holder.status) or seen
-        case _:
-            return seen
+    verdict = judge(call.rule.until, call.rule.mode, holder)
+    if verdict is Verdict.EXISTING:
+        return UniqueAnswer(seen.record)
+    if verdict is Verdict.REFUSE:
+        return UniqueAnswer(seen.record, refused=True)
+    if verdict is Verdict.TAKE_OVER and at_once and holder.status is not None:
+        return await _take_over(conn, call, seen.holder_id, holder.status) or seen
+    return seen
 
 
 async def _take_free(conn: Connection, call: UniqueCall) -> UniqueAnswer | None:

@@ -1,6 +1,6 @@
 -- rewrite_holder: give the holder of a key, READY and not started, the arguments of a newer call; returns its record.
--- Matches nothing where there is more to it: a follow-up, something it waits for, a running lock that the holder may leave, an expired key, or a
--- snapshot that may be outrun. A `wait` moves run_after as `rewrite_unstarted` does.
+-- Matches nothing where there is more to it: a follow-up, something the holder waits for, a running lock that it may
+-- leave, an expired key, or a snapshot that may be outrun. A `wait` moves run_after as `rewrite_unstarted` does.
 UPDATE oxpull_task AS t
    SET args = :args::text::jsonb, kwargs = :kwargs::text::jsonb, priority = :priority::int, "rank" = -:priority::int,
        run_after = d.run_after, available_at = COALESCE(d.run_after, t.enqueued_at),

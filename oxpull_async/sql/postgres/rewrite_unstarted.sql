@@ -1,6 +1,6 @@
 -- rewrite_unstarted: give tasks that have not started new arguments; matches those that were rewritten.
 -- A `wait` moves run_after to that many seconds from now, never past `max_wait` seconds after the first enqueue.
--- The lists keep the planner from reading a whole table whose statistics it does not have.
+-- The list of ids keeps the planner from reading a whole table that it has no statistics of.
 WITH n AS MATERIALIZED (
     SELECT * FROM json_to_recordset(:tasks::text::json) AS n(
            id uuid, unique_key text, args text, kwargs text, priority int, run_after timestamp, wait float8,
@@ -15,7 +15,7 @@ UPDATE oxpull_task AS t
        waiting_for = NULLIF(t.waiting_for, 'lock'),
        due = CASE WHEN t.status <> 'READY' AND t.waiting_for <> 'lock' THEN NULL WHEN d.run_after > :now THEN 0 ELSE 1 END
   FROM n
-  LEFT JOIN oxpull_unique u ON u.unique_key = n.unique_key AND u.unique_key = ANY(ARRAY(SELECT n.unique_key FROM n))
+  LEFT JOIN oxpull_unique u ON u.unique_key = n.unique_key
  CROSS JOIN LATERAL (VALUES (
      COALESCE(LEAST(:now + make_interval(secs => n.wait), u.first_at + make_interval(secs => n.max_wait)),
               n.run_after AT TIME ZONE 'UTC'))) AS d(run_after)

@@ -1,6 +1,6 @@
 -- rewrite_holder: give the holder of a key, READY and not started, the arguments of a newer call; returns its record.
--- Matches nothing where there is more to it: a follow-up, something it waits for, a running lock that the holder may leave, an expired key.
--- A `wait` moves run_after as `rewrite_unstarted` does.
+-- Matches nothing where there is more to it: a follow-up, something the holder waits for, a running lock that it may
+-- leave, or an expired key. A `wait` moves run_after as `rewrite_unstarted` does.
 UPDATE oxpull_task AS t INDEXED BY sqlite_autoindex_oxpull_task_1
    SET args = :args, kwargs = :kwargs, priority = :priority, "rank" = -:priority, run_after = n.run_after,
        available_at = CASE WHEN :wait IS NULL THEN COALESCE(n.run_after, t.enqueued_at) ELSE n.run_after END,
