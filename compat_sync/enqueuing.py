@@ -162,7 +162,7 @@ class Enqueuing:
         async with conn.transaction() if tells and not conn.in_transaction else nullcontext():
             answers = await store(conn, request.parts)
             results = request.results(answers)
-            await _wake(conn, changed_queues(answers))
+            await _wake(conn, changed_queues(request.parts, answers))
             if tells and (created := _created(results)):
                 await self._send(conn, created, heard_by)
         return results

@@ -27,7 +27,7 @@ from oxpull_async.domain.record import NewTask, TaskRecord
 from oxpull_async.domain.task import Body
 from oxpull_async.domain.unique_plan import UniqueCall
 from oxpull_async.runtime.enqueue_writer import EnqueueWriter
-from oxpull_async.runtime.repeat import repeat
+from oxpull_async.runtime.repeat import MOST_TRIES, repeat
 from oxpull_async.store.batches import Membership
 from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls, plain_answer
 from oxpull_async.store.nodes import Placement
@@ -106,7 +106,7 @@ class Enqueuer:
             else:
                 answers = await enqueue_calls(transaction.conn, parts)
                 transaction.created.update(answer.record.id for answer in answers.values() if answer.changed)
-        for queue_name in changed_queues(answers):
+        for queue_name in changed_queues(parts, answers):
             await self._ox.wake(queue_name)
         return answers
 
@@ -118,7 +118,7 @@ class Enqueuer:
                 async with database.connection() as conn:
                     answer = await enqueue_unique(conn, call)
             except Conflict:
-                answer = await repeat(database, lambda conn: enqueue_unique(conn, call))
+                answer = await repeat(database, lambda conn: enqueue_unique(conn, call), tries=MOST_TRIES - 1)
         except ConnectionLost:
             with racing(is_unique=True, own=True):
                 answer = (await self._again(EnqueueCalls({}, [call])))[call.position]
@@ -166,9 +166,13 @@ def refusal(path: str, holder: TaskRecord, existing: object, *, position: int | 
     )
 
 
-def changed_queues(answers: Answers) -> list[str]:
-    """Return the queues that an enqueue gave something to do, in order of name."""
-    return sorted({answer.record.queue_name for answer in answers.values() if answer.changed})
+def changed_queues(parts: EnqueueCalls, answers: Answers) -> list[str]:
+    """Return the queues that an enqueue gave something to do, in order of name.
+
+    The queue of a call is that of the task that answers it: it is a part of every unique key.
+    """
+    changed = {position for position, answer in answers.items() if answer.changed}
+    return sorted({task.queue_name for position, task in parts.tasks() if position in changed})
 
 
 @contextmanager

@@ -100,7 +100,7 @@ async def _enqueue_again(conn: Connection, calls: EnqueueCalls) -> Answers:
     if not found:
         answers = await _enqueue(conn, calls)
         if not any(answer.refused and answer.record.id in ids.values() for answer in answers.values()):
-            return {at: answer._replace(created=answer.record.id == ids[at]) for at, answer in answers.items()}
+            return {at: replace(answer, created=answer.record.id == ids[at]) for at, answer in answers.items()}
         found = await get_tasks(conn, list(ids.values()))
     return await _answers_of(conn, calls, found)
 
@@ -113,7 +113,7 @@ async def _enqueue_plain(conn: Connection, plain: Mapping[int, NewTask]) -> Answ
 
 def plain_answer(task: NewTask, written: Written) -> UniqueAnswer:
     """Return what the enqueue of a plain task is answered."""
-    return UniqueAnswer(written_record(task, written), created=True, changed=True)
+    return UniqueAnswer(partial(written_record, task, written), created=True, changed=True)
 
 
 async def _answers_of(conn: Connection, calls: EnqueueCalls, found: Mapping[TaskId, TaskRecord]) -> Answers:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 
 from oxpull_async.db.contract import Connection
@@ -15,7 +16,7 @@ from oxpull_async.store.follow_ups import release_follow_ups, see_ends
 from oxpull_async.store.holders import Glimpse, LockedKeys, Sight, lock_keys, lock_or_insert, look
 from oxpull_async.store.locks import pass_on
 from oxpull_async.store.results import get_tasks
-from oxpull_async.store.unique_at_once import Answers, UniqueAnswer, answer_at_once, key_row
+from oxpull_async.store.unique_at_once import Answers, Known, UniqueAnswer, answer_at_once, key_row
 from oxpull_async.store.unique_isolation import is_dated, is_fresh, racing, refuse_newer, refuse_promotion, verified
 
 MOST_PASSES = 5
@@ -131,7 +132,7 @@ async def _carry_out(
     waiting = {follow_up: holder for _, holder, follow_up in _new_follow_ups(plans)}
     if waiting:
         await see_ends(conn, waiting, joins=joins, dated=joins and is_dated(conn, isolation))
-    created = {at: UniqueAnswer(records[task.id], created=True, changed=True) for at, task in plain.items()}
+    created: Answers = {at: UniqueAnswer(records[task.id], created=True, changed=True) for at, task in plain.items()}
     return created | _answers(plans, records)
 
 
@@ -178,7 +179,7 @@ def _new_follow_ups(plans: Sequence[KeyPlan]) -> list[tuple[str, TaskId, TaskId]
     ]
 
 
-async def _write(conn: Connection, plans: Sequence[KeyPlan], plain: Iterable[NewTask]) -> dict[TaskId, TaskRecord]:
+async def _write(conn: Connection, plans: Sequence[KeyPlan], plain: Iterable[NewTask]) -> dict[TaskId, Known]:
     """Write the plans, and plain tasks among the new ones; returns the records of what was written, by id."""
     await release_follow_ups(conn, [plan.key for plan in plans if plan.promoted])
     taken = [
@@ -234,10 +235,10 @@ async def _rewrite(conn: Connection, rewritten: Sequence[tuple[TaskRecord, Uniqu
         raise Conflict("the holder of a key started while its arguments were to be replaced: repeat the transaction")
 
 
-async def _insert(conn: Connection, tasks: Sequence[NewTask]) -> dict[TaskId, TaskRecord]:
+async def _insert(conn: Connection, tasks: Sequence[NewTask]) -> dict[TaskId, Known]:
     stored: list[Stored] = await enqueue_many(conn, tasks) if tasks else []
     pairs = zip(tasks, stored, strict=True)
-    return {task.id: new_record(task, answer.enqueued_at, answer.available_at) for task, answer in pairs}
+    return {task.id: partial(new_record, task, answer.enqueued_at, answer.available_at) for task, answer in pairs}
 
 
 def _by_key(calls: Sequence[UniqueCall]) -> dict[str, list[UniqueCall]]:
@@ -267,7 +268,7 @@ def _seats(plan: KeyPlan) -> list[Seat]:
     return [plan.holder] if plan.follow_up is None else [plan.holder, plan.follow_up]
 
 
-def _answers(plans: Sequence[KeyPlan], records: Mapping[TaskId, TaskRecord]) -> Answers:
+def _answers(plans: Sequence[KeyPlan], records: Mapping[TaskId, Known]) -> Answers:
     refused = [(plan.refused, plan) for plan in plans if plan.refused is not None]
     if refused:
         position, plan = min(refused, key=lambda pair: pair[0])
@@ -288,7 +289,7 @@ def _answers(plans: Sequence[KeyPlan], records: Mapping[TaskId, TaskRecord]) -> 
     return answers
 
 
-def _record_of(seat: Seat, records: Mapping[TaskId, TaskRecord]) -> TaskRecord:
+def _record_of(seat: Seat, records: Mapping[TaskId, Known]) -> Known:
     if seat.made is not None:
         return records[seat.made.task.id]
     if seat.record is None:

@@ -5,8 +5,8 @@ nothing is written, and the careful way (`store.unique`) goes on.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 from oxpull_async.db.contract import Connection, Scalar
 from oxpull_async.domain.record import TaskId, TaskRecord, new_record, wire_id, wire_instant
@@ -20,14 +20,19 @@ from oxpull_async.store.unique_isolation import is_dated
 _UPDATING = frozenset({OnDuplicate.REPLACE, OnDuplicate.DEBOUNCE, OnDuplicate.RERUN})
 
 
-class UniqueAnswer(NamedTuple):
-    """What an enqueue got: the task's record, or what makes it when somebody looks.
+type Known = TaskRecord | Callable[[], TaskRecord]
+"""A task's record, or what makes it when somebody looks: many callers never do."""
+
+
+@dataclass(slots=True)
+class UniqueAnswer:
+    """What an enqueue got: the task's record, made when it is first looked at.
 
     `created`: this call inserted it; `changed`: it was inserted or given new arguments, by this call or one beside it;
     `refused`: the rule says no, and the record is the holder's.
     """
 
-    known: TaskRecord | Callable[[], TaskRecord]
+    known: Known
     created: bool = False
     changed: bool = False
     refused: bool = False
@@ -35,7 +40,9 @@ class UniqueAnswer(NamedTuple):
     @property
     def record(self) -> TaskRecord:
         """The record of the task."""
-        return self.known if isinstance(self.known, TaskRecord) else self.known()
+        if not isinstance(self.known, TaskRecord):
+            self.known = self.known()
+        return self.known
 
 
 type Answers = dict[int, UniqueAnswer]
