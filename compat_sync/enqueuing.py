@@ -34,7 +34,7 @@ from oxpull_async.domain.errors import (
 from oxpull_async.store.enqueue import notify
 from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls
 from oxpull_async.store.nodes import Placement
-from oxpull_async.store.unique import Answers
+from oxpull_async.store.unique_at_once import Answers
 
 __all__ = ["Enqueuing", "Request", "native_block"]
 
@@ -162,7 +162,7 @@ class Enqueuing:
         async with conn.transaction() if tells and not conn.in_transaction else nullcontext():
             answers = await store(conn, request.parts)
             results = request.results(answers)
-            await _wake(conn, changed_queues(answers))
+            await _wake(conn, changed_queues(request.parts, answers))
             if tells and (created := _created(results)):
                 await self._send(conn, created, heard_by)
         return results

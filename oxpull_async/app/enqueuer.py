@@ -9,12 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from oxpull_async.app import ambient
+from oxpull_async.app.met_keys import MetKeys
 from oxpull_async.app.new_tasks import Group, NewTasks
 from oxpull_async.app.result import TaskResult
 from oxpull_async.app.task import Call
 from oxpull_async.domain.batch import BatchId
 from oxpull_async.domain.errors import (
     AlreadyEnqueued,
+    Conflict,
     ConnectionLost,
     Contended,
     DataRefused,
@@ -25,12 +27,13 @@ from oxpull_async.domain.record import NewTask, TaskRecord
 from oxpull_async.domain.task import Body
 from oxpull_async.domain.unique_plan import UniqueCall
 from oxpull_async.runtime.enqueue_writer import EnqueueWriter
-from oxpull_async.runtime.repeat import repeat
+from oxpull_async.runtime.repeat import MOST_TRIES, repeat
 from oxpull_async.store.batches import Membership
 from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls, plain_answer
 from oxpull_async.store.nodes import Placement
 from oxpull_async.store.plain_tasks import Written, enqueue_plain, written_record
-from oxpull_async.store.unique import Answers, UniqueAnswer
+from oxpull_async.store.unique import enqueue_unique
+from oxpull_async.store.unique_at_once import Answers, UniqueAnswer
 
 if TYPE_CHECKING:
     from oxpull_async.app.oxpull import Oxpull
@@ -42,18 +45,24 @@ class Enqueuer:
     def __init__(self, ox: "Oxpull") -> None:
         self._ox = ox
         self._new = NewTasks(ox)
+        self._met = MetKeys()
         self._writer = EnqueueWriter(lambda: ox.database, ox.wakeups.announce)
 
     async def enqueue[R](
         self, call: Call[R], batch_id: BatchId | None = None, *, placement: Placement | None = None
     ) -> TaskResult[R]:
         """Store one call, or find the task that holds its key; returns its result handle."""
-        if batch_id is None and placement is None and call.task.options.unique is None:
+        is_alone = batch_id is None and placement is None
+        if is_alone and call.task.options.unique is None:
             task = self._new.of(call)
             if ambient.current(self._ox) is None:
                 return self._plain_result(call, task, await self._writer.write(task))
             return self._plain_result(call, task, (await self._store_plain([task]))[0])
-        answer = (await self.store(self.parts(call, batch_id, placement=placement)))[0]
+        if is_alone and (rule := call.task.options.unique) is not None and ambient.current(self._ox) is None:
+            task = self._new.of(call)
+            answer = await self._store_unique(UniqueCall(0, task, rule, met=self._met.meet(str(task.unique_key))))
+        else:
+            answer = (await self.store(self.parts(call, batch_id, placement=placement)))[0]
         if answer.refused:
             raise refusal(call.task.path, answer.record, self._result(call, answer), position=None)
         return self._result(call, answer)
@@ -79,14 +88,15 @@ class Enqueuer:
     ) -> EnqueueCalls:
         """Return what is to be stored for one call; raises what its arguments or options deserve."""
         group = _group(batch_id, placement, alone=True)
-        return _parts([call], [self._new.of(call, group)], group)
+        return _parts([call], [self._new.of(call, group)], group, self._met)
 
     def numbered_parts(
         self, calls: Sequence[Call[Any]], batch_id: BatchId | None = None, *, placement: Placement | None = None
     ) -> EnqueueCalls:
         """Return what is to be stored for a bulk call; an error names the call's position."""
         group = _group(batch_id, placement, alone=False)
-        return _parts(calls, [self._new.numbered(position, call, group) for position, call in enumerate(calls)], group)
+        tasks = [self._new.numbered(position, call, group) for position, call in enumerate(calls)]
+        return _parts(calls, tasks, group, self._met)
 
     def callback(self, call: Call[Any], batch_id: BatchId | None = None) -> NewTask:
         """Return the task that a batch or workflow stores when it completes; raises as `parts` does."""
@@ -104,7 +114,7 @@ class Enqueuer:
             else:
                 answers = await enqueue_calls(transaction.conn, parts)
                 transaction.created.update(answer.record.id for answer in answers.values() if answer.changed)
-        for queue_name in changed_queues(answers):
+        for queue_name in changed_queues(parts, answers):
             await self._ox.wake(queue_name)
         return answers
 
@@ -126,6 +136,26 @@ class Enqueuer:
         for queue_name in sorted({task.queue_name for task in tasks}):
             await self._ox.wake(queue_name)
         return stored
+
+    async def _store_unique(self, call: UniqueCall) -> UniqueAnswer:
+        """Write one unique task in a transaction of its own, as `store` does."""
+        database = self._ox.database
+        try:
+            try:
+                async with database.connection() as conn:
+                    answer = await enqueue_unique(conn, call)
+            except Conflict:
+                answer = await repeat(database, lambda conn: enqueue_unique(conn, call), tries=MOST_TRIES - 1)
+        except ConnectionLost:
+            with racing(is_unique=True, own=True):
+                answer = (await self._again(EnqueueCalls({}, [call])))[call.position]
+        except Contended as trouble:
+            if isinstance(trouble, UniqueEnqueueRace):
+                raise
+            raise _race(trouble, own=True) from trouble
+        if answer.changed:
+            await self._ox.wake(call.task.queue_name)
+        return answer
 
     async def flush(self) -> None:
         """Wait until what callers of this event loop gave to be stored is written."""
@@ -153,7 +183,7 @@ class Enqueuer:
 
     def _result[R](self, call: Call[R], answer: UniqueAnswer) -> TaskResult[R]:
         decode = return_decoder(call.task.body)
-        return TaskResult(self._ox, answer.record, created=answer.created, decode=decode)
+        return TaskResult(self._ox, answer.known, created=answer.created, decode=decode)
 
 
 def refusal(path: str, holder: TaskRecord, existing: object, *, position: int | None) -> AlreadyEnqueued:
@@ -167,9 +197,13 @@ def refusal(path: str, holder: TaskRecord, existing: object, *, position: int | 
     )
 
 
-def changed_queues(answers: Answers) -> list[str]:
-    """Return the queues that an enqueue gave something to do, in order of name."""
-    return sorted({answer.record.queue_name for answer in answers.values() if answer.changed})
+def changed_queues(parts: EnqueueCalls, answers: Answers) -> list[str]:
+    """Return the queues that an enqueue gave something to do, in order of name.
+
+    The queue of a call is that of the task that answers it: it is a part of every unique key.
+    """
+    changed = {position for position, answer in answers.items() if answer.changed}
+    return sorted({task.queue_name for position, task in parts.tasks() if position in changed})
 
 
 @contextmanager
@@ -195,7 +229,7 @@ def _group(batch_id: BatchId | None, placement: Placement | None, *, alone: bool
     return placement if batch_id is None else Membership(batch_id, alone)
 
 
-def _parts(calls: Sequence[Call[Any]], tasks: Sequence[NewTask], group: Group | None) -> EnqueueCalls:
+def _parts(calls: Sequence[Call[Any]], tasks: Sequence[NewTask], group: Group | None, met: MetKeys) -> EnqueueCalls:
     plain: dict[int, NewTask] = {}
     unique: list[UniqueCall] = []
     for position, (call, task) in enumerate(zip(calls, tasks, strict=True)):
@@ -203,7 +237,7 @@ def _parts(calls: Sequence[Call[Any]], tasks: Sequence[NewTask], group: Group | 
         if rule is None:
             plain[position] = task
         else:
-            unique.append(UniqueCall(position, task, rule))
+            unique.append(UniqueCall(position, task, rule, met=met.meet(str(task.unique_key))))
     match group:
         case Membership():
             return EnqueueCalls(plain, unique, membership=group)

@@ -4,7 +4,7 @@ Rows become records here and nowhere else.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -13,9 +13,12 @@ from typing import Any
 import msgspec
 
 from oxpull_async.domain.permit import Permit
+from oxpull_async.domain.values import decode
 
 type TaskId = str
 type WorkerId = str
+
+_read: Callable[[str], Any] = decode
 
 
 class TaskStatus(StrEnum):
@@ -150,15 +153,15 @@ class TaskRecord:
         """Read one row of the statements `get_tasks` and `list_tasks`."""
         return cls(
             id=task_id(row[0]), backend_alias=row[1], task_path=row[2], queue_name=row[3], priority=row[4],
-            status=TaskStatus(row[5]), waiting_for=row[6], args=json.loads(row[7]), kwargs=json.loads(row[8]),
+            status=TaskStatus(row[5]), waiting_for=row[6], args=_read(row[7]), kwargs=_read(row[8]),
             run_after=instant_or_none(row[9]), available_at=instant(row[10]), enqueued_at=instant(row[11]),
             started_at=instant_or_none(row[12]), last_attempted_at=instant_or_none(row[13]),
             finished_at=instant_or_none(row[14]), attempts=row[15], max_attempts=row[16], epoch=row[17],
             timeout=row[18], leased_by=None if row[19] is None else task_id(row[19]),
-            worker_ids=tuple(task_id(entry) for entry in json.loads(row[20])),
-            errors=tuple(error_from_json(entry) for entry in json.loads(row[21])),
-            return_value=None if row[22] is None else json.loads(row[22]),
-            progress=None if row[23] is None else json.loads(row[23]), cancel_requested=bool(row[24]),
+            worker_ids=tuple(task_id(entry) for entry in _read(row[20])),
+            errors=tuple(error_from_json(entry) for entry in _read(row[21])),
+            return_value=None if row[22] is None else _read(row[22]),
+            progress=None if row[23] is None else _read(row[23]), cancel_requested=bool(row[24]),
         )  # fmt: skip
 
 

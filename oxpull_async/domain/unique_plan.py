@@ -14,11 +14,15 @@ from oxpull_async.domain.unique import Holder, UniqueRule, Verdict, judge
 
 @dataclass(frozen=True, slots=True)
 class UniqueCall:
-    """One enqueue of a unique task, with its position in the call it came by."""
+    """One enqueue of a unique task, with its position in the call it came by.
+
+    `met`: the key was lately enqueued here, so that it probably has a lock row. It chooses the first statement only.
+    """
 
     position: int
     task: NewTask
     rule: UniqueRule
+    met: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +112,21 @@ class KeyPlan:
 
 def plan_key(key: str, calls: Sequence[UniqueCall], found: Found | None) -> KeyPlan:
     """Decide what a run of calls of one key, in their order, comes to."""
+    if found is None and len(calls) == 1:
+        return _fresh(key, calls[0])
     state = _State(found)
     for call in calls:
         if not state.take(call):
             break
     return state.plan(key, tuple(calls))
+
+
+def _fresh(key: str, call: UniqueCall) -> KeyPlan:
+    """Return the plan of one call of a key that nobody has, as most of a bulk call are."""
+    return KeyPlan(
+        key, Seat.new(call), None, Seat(None), taken_from=None, promoted=False, answers={call.position: "holder"},
+        refused=None, calls=(call,),
+    )  # fmt: skip
 
 
 class _State:

@@ -8,14 +8,16 @@ from oxpull_async.domain.errors import Conflict
 MOST_TRIES = 5
 
 
-async def repeat[T](database: Database, operation: Callable[[Connection], Awaitable[T]]) -> T:
+async def repeat[T](
+    database: Database, operation: Callable[[Connection], Awaitable[T]], *, tries: int = MOST_TRIES
+) -> T:
     """Run `operation` on a lent connection, up to five times while others' transactions end it.
 
     That is after a deadlock or a serialization failure. Only for operations whose outermost transaction is our own.
 
     Raises: what the operation raises the last time.
     """
-    for _ in range(MOST_TRIES - 1):
+    for _ in range(tries - 1):
         try:
             async with database.connection() as conn:
                 return await operation(conn)

@@ -10,7 +10,7 @@ from oxpull_async.domain.errors import BatchDoesNotExist, BatchMemberExists, Bat
 from oxpull_async.domain.record import TaskId, TaskStatus, task_id, wire_id
 from oxpull_async.store.batch_counts import get_batches, lock_counts, stored_callback, write_counts
 from oxpull_async.store.operate import cancel
-from oxpull_async.store.unique import Answers
+from oxpull_async.store.unique_at_once import Answers
 from oxpull_async.store.unique_isolation import repeatable
 
 MEMBERS_AT_ONCE = 10_000

@@ -16,7 +16,8 @@ from oxpull_async.store.batches import Membership, add_members
 from oxpull_async.store.nodes import Placement, add_nodes
 from oxpull_async.store.plain_tasks import Written, enqueue_plain, written_record
 from oxpull_async.store.results import get_tasks
-from oxpull_async.store.unique import Answers, UniqueAnswer, enqueue_unique, enqueue_unique_many, find
+from oxpull_async.store.unique import enqueue_unique, enqueue_unique_many, find
+from oxpull_async.store.unique_at_once import Answers, UniqueAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ async def _enqueue_plain(conn: Connection, plain: Mapping[int, NewTask]) -> Answ
 
 def plain_answer(task: NewTask, written: Written) -> UniqueAnswer:
     """Return what the enqueue of a plain task is answered."""
-    return UniqueAnswer(written_record(task, written), created=True, changed=True)
+    return UniqueAnswer(partial(written_record, task, written), created=True, changed=True)
 
 
 async def _answers_of(conn: Connection, calls: EnqueueCalls, found: Mapping[TaskId, TaskRecord]) -> Answers:

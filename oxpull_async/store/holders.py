@@ -5,11 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from oxpull_async.db.contract import Connection, Row
-from oxpull_async.domain.record import TaskId, TaskRecord, task_id, wire_id
+from oxpull_async.domain.record import TaskId, TaskRecord, TaskStatus, task_id, wire_id
+from oxpull_async.domain.unique import Holder
 from oxpull_async.domain.unique_plan import Found
 from oxpull_async.store.results import get_tasks
 
 LOCK_KEY, DUE = 25, 26
+STATUS, ATTEMPTS = 5, 15
+KEY_ROW = 25
+"""Where the columns of the lock row begin behind those of the record."""
+HOLDER, FOLLOW_UP, EXPIRED, ISOLATION = 1, 2, 3, 4
 
 type Names = tuple[TaskId, TaskId | None]
 """The holder and the follow-up that a lock row names, whether they exist or not."""
@@ -32,6 +37,62 @@ class Sight:
 async def look(conn: Connection, keys: Sequence[str]) -> Sight:
     """Read the lock rows that these keys have, and the records they name, without a lock."""
     return await _sight(conn, await conn.fetch("find_holders", keys=json.dumps(keys)))
+
+
+class Glimpse:
+    """One key's lock row and its holder's, as one statement saw them."""
+
+    __slots__ = ("_key_row", "_row")
+
+    def __init__(self, row: Row) -> None:
+        self._row = row
+        self._key_row = row[KEY_ROW:]
+
+    @property
+    def isolation(self) -> str | None:
+        """The isolation level, where there are several."""
+        level: str | None = self._key_row[ISOLATION]
+        return level
+
+    @property
+    def holder_id(self) -> TaskId:
+        """Whom the lock row names."""
+        return task_id(self._key_row[HOLDER])
+
+    @property
+    def holder(self) -> Holder | None:
+        """The holder as the rules see it.
+
+        None where a follow-up is named, of which more must be known.
+        """
+        status, attempts, (_, _, follow_up, expired, _) = self._row[STATUS], self._row[ATTEMPTS], self._key_row
+        if follow_up is not None:
+            return None
+        is_expired = None if expired is None else bool(expired)
+        if status is None:
+            return Holder(None, 0, is_expired, has_follow_up=False)
+        return Holder(TaskStatus(status), attempts, is_expired, has_follow_up=False)
+
+    def record(self) -> TaskRecord:
+        """Return the holder's record, which must exist."""
+        return TaskRecord.from_row(self._row)
+
+    async def sight(self, conn: Connection) -> Sight:
+        """Return what was seen as `look` does, with the follow-up if one is named."""
+        records = {} if self._row[0] is None else {(record := self.record()).id: record}
+        if self._key_row[FOLLOW_UP] is not None:
+            records |= await get_tasks(conn, _named([self._key_row]))
+        rows = [self._key_row]
+        return Sight({rows[0][0]: _found(rows[0], records)}, _names(rows), self.isolation)
+
+
+async def glimpse(conn: Connection, key: str) -> Glimpse | None:
+    """Read the lock row of a key and its holder in one statement, without a lock.
+
+    None where the key has none.
+    """
+    row = await conn.fetchrow("find_holder", unique_key=key)
+    return None if row is None or row[KEY_ROW] != key else Glimpse(row)  # MySQL pads what it compares
 
 
 class LockedKeys:

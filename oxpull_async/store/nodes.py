@@ -10,7 +10,7 @@ from oxpull_async.domain.chunks import chunks
 from oxpull_async.domain.errors import AlreadyEnqueued, UnknownWorkflowNode, WorkflowNodeExists
 from oxpull_async.domain.record import TaskId, task_id, wire_id
 from oxpull_async.domain.workflow import EdgeState, OnFailure, PlannedNode, WorkflowId, WorkflowStatus
-from oxpull_async.store.unique import Answers, UniqueAnswer
+from oxpull_async.store.unique_at_once import Answers, UniqueAnswer
 from oxpull_async.store.unique_isolation import repeatable
 from oxpull_async.store.workflows import lock_workflow, read_workflow, require_open
 

@@ -14,7 +14,7 @@ from oxpull_async.domain.record import TaskId, TaskRecord, instant, task_id, wir
 from oxpull_async.domain.schedule import DueTicks, StoredSchedule
 from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_calls
 from oxpull_async.store.results import get_task
-from oxpull_async.store.unique import Answers
+from oxpull_async.store.unique_at_once import Answers
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 
 from oxpull_async.db.contract import Connection
@@ -10,32 +11,15 @@ from oxpull_async.domain.chunks import chunks
 from oxpull_async.domain.errors import AlreadyEnqueued, Conflict, UniqueEnqueueRace
 from oxpull_async.domain.record import NewTask, TaskId, TaskRecord, new_record, wire_id, wire_instant
 from oxpull_async.domain.unique_plan import Found, KeyPlan, Seat, UniqueCall, plan_key
-from oxpull_async.store.enqueue import ROW_OVERHEAD, Stored, enqueue_many, task_columns
+from oxpull_async.store.enqueue import ROW_OVERHEAD, Stored, enqueue_many
 from oxpull_async.store.follow_ups import release_follow_ups, see_ends
-from oxpull_async.store.fresh_keys import enqueue_fresh
-from oxpull_async.store.holders import LockedKeys, Sight, lock_keys, lock_or_insert, look
+from oxpull_async.store.holders import Glimpse, LockedKeys, Sight, lock_keys, lock_or_insert, look
 from oxpull_async.store.locks import pass_on
 from oxpull_async.store.results import get_tasks
+from oxpull_async.store.unique_at_once import Answers, Known, UniqueAnswer, answer_at_once, key_row
 from oxpull_async.store.unique_isolation import is_dated, is_fresh, racing, refuse_newer, refuse_promotion, verified
 
 MOST_PASSES = 5
-
-
-@dataclass(frozen=True, slots=True)
-class UniqueAnswer:
-    """What an enqueue got: the task's record, and what the call did.
-
-    `created`: this call inserted it; `changed`: it was inserted or given new arguments, by this call or one beside it;
-    `refused`: the rule says no, and the record is the holder's.
-    """
-
-    record: TaskRecord
-    created: bool = False
-    changed: bool = False
-    refused: bool = False
-
-
-type Answers = dict[int, UniqueAnswer]
 
 
 class _RefusedError(Exception):
@@ -49,26 +33,22 @@ class _RefusedError(Exception):
 async def enqueue_unique(conn: Connection, call: UniqueCall) -> UniqueAnswer:
     """Store a unique task, or answer with the task that holds its key.
 
-    A fresh key costs one statement where the dialect can do it, and a plain duplicate writes nothing.
+    A fresh key costs one statement where the dialect can do it, and a plain duplicate writes nothing: one statement if
+    the key was met before.
 
     Raises: UniqueEnqueueRace when the key changed hands too often meanwhile; nothing was written.
     """
+    if not conn.in_transaction and call.task.waiting_for is None:  # what `racing` and the look below come to, cheaper
+        answer = await answer_at_once(conn, call)
+        return answer if isinstance(answer, UniqueAnswer) else await _enqueue_carefully(conn, call, answer)
     async with racing(conn):
-        return await _enqueue_one(conn, call)
+        seen = await answer_at_once(conn, call) if call.task.waiting_for is None else None
+        return seen if isinstance(seen, UniqueAnswer) else await _enqueue_carefully(conn, call, seen)
 
 
-async def _enqueue_one(conn: Connection, call: UniqueCall) -> UniqueAnswer:
-    if call.task.waiting_for is not None:
-        return (await _enqueue_many(conn, [call], {}))[call.position]
-    if conn.dialect.enqueues_unique_at_once:
-        columns = task_columns(call.task)
-        del columns["waiting_for"]
-        rows = await conn.fetch("insert_unique_task", **columns, ttl=call.rule.ttl)
-        if rows:
-            return UniqueAnswer(new_record(call.task, *rows[0]), created=True, changed=True)
-    elif record := await enqueue_fresh(conn, call.task, _key_row(call)):
-        return UniqueAnswer(record, created=True, changed=True)
-    return (await _enqueue_many(conn, [call], {}))[call.position]
+async def _enqueue_carefully(conn: Connection, call: UniqueCall, seen: Glimpse | None) -> UniqueAnswer:
+    sight = None if seen is None else await seen.sight(conn)
+    return (await _enqueue_many(conn, [call], {}, sight))[call.position]
 
 
 async def enqueue_unique_many(
@@ -88,10 +68,13 @@ async def find(conn: Connection, keys: Sequence[str]) -> Mapping[str, Found]:
     return (await look(conn, keys)).found
 
 
-async def _enqueue_many(conn: Connection, calls: Sequence[UniqueCall], plain: Mapping[int, NewTask]) -> Answers:
+async def _enqueue_many(
+    conn: Connection, calls: Sequence[UniqueCall], plain: Mapping[int, NewTask], sight: Sight | None = None
+) -> Answers:
     """Answer from what is read without a lock, if that is the whole truth and nothing is to be written."""
     by_key, joins = _by_key(calls), conn.in_transaction
-    sight = await look(conn, list(by_key))
+    if sight is None:
+        sight = await look(conn, list(by_key))
     plans = _plans(by_key, sight.found)
     if joins and is_dated(conn, sight.isolation):
         sight = await verified(conn, sight, _resting(plans))
@@ -149,7 +132,7 @@ async def _carry_out(
     waiting = {follow_up: holder for _, holder, follow_up in _new_follow_ups(plans)}
     if waiting:
         await see_ends(conn, waiting, joins=joins, dated=joins and is_dated(conn, isolation))
-    created = {at: UniqueAnswer(records[task.id], created=True, changed=True) for at, task in plain.items()}
+    created: Answers = {at: UniqueAnswer(records[task.id], created=True, changed=True) for at, task in plain.items()}
     return created | _answers(plans, records)
 
 
@@ -158,7 +141,7 @@ async def _lock(conn: Connection, plans: Sequence[KeyPlan], sight: Sight) -> Loc
     keys = [plan.key for plan in plans]
     rows = await lock_keys(conn, keys) if all(key in sight.names for key in keys) else []
     if len(rows) < len(keys):
-        taken = await lock_or_insert(conn, [_key_row(plan.calls[0]) for plan in plans])
+        taken = await lock_or_insert(conn, [key_row(plan.calls[0]) for plan in plans])
         met = [key for key in keys if key not in taken]
         rows = await lock_keys(conn, met) if met else []
     return await LockedKeys.of(conn, rows)
@@ -196,7 +179,7 @@ def _new_follow_ups(plans: Sequence[KeyPlan]) -> list[tuple[str, TaskId, TaskId]
     ]
 
 
-async def _write(conn: Connection, plans: Sequence[KeyPlan], plain: Iterable[NewTask]) -> dict[TaskId, TaskRecord]:
+async def _write(conn: Connection, plans: Sequence[KeyPlan], plain: Iterable[NewTask]) -> dict[TaskId, Known]:
     """Write the plans, and plain tasks among the new ones; returns the records of what was written, by id."""
     await release_follow_ups(conn, [plan.key for plan in plans if plan.promoted])
     taken = [
@@ -252,10 +235,10 @@ async def _rewrite(conn: Connection, rewritten: Sequence[tuple[TaskRecord, Uniqu
         raise Conflict("the holder of a key started while its arguments were to be replaced: repeat the transaction")
 
 
-async def _insert(conn: Connection, tasks: Sequence[NewTask]) -> dict[TaskId, TaskRecord]:
+async def _insert(conn: Connection, tasks: Sequence[NewTask]) -> dict[TaskId, Known]:
     stored: list[Stored] = await enqueue_many(conn, tasks) if tasks else []
     pairs = zip(tasks, stored, strict=True)
-    return {task.id: new_record(task, answer.enqueued_at, answer.available_at) for task, answer in pairs}
+    return {task.id: partial(new_record, task, answer.enqueued_at, answer.available_at) for task, answer in pairs}
 
 
 def _by_key(calls: Sequence[UniqueCall]) -> dict[str, list[UniqueCall]]:
@@ -285,7 +268,7 @@ def _seats(plan: KeyPlan) -> list[Seat]:
     return [plan.holder] if plan.follow_up is None else [plan.holder, plan.follow_up]
 
 
-def _answers(plans: Sequence[KeyPlan], records: Mapping[TaskId, TaskRecord]) -> Answers:
+def _answers(plans: Sequence[KeyPlan], records: Mapping[TaskId, Known]) -> Answers:
     refused = [(plan.refused, plan) for plan in plans if plan.refused is not None]
     if refused:
         position, plan = min(refused, key=lambda pair: pair[0])
@@ -306,7 +289,7 @@ def _answers(plans: Sequence[KeyPlan], records: Mapping[TaskId, TaskRecord]) -> 
     return answers
 
 
-def _record_of(seat: Seat, records: Mapping[TaskId, TaskRecord]) -> TaskRecord:
+def _record_of(seat: Seat, records: Mapping[TaskId, Known]) -> Known:
     if seat.made is not None:
         return records[seat.made.task.id]
     if seat.record is None:
@@ -316,12 +299,8 @@ def _record_of(seat: Seat, records: Mapping[TaskId, TaskRecord]) -> TaskRecord:
     return records.get(seat.record.id, seat.record)
 
 
-def _key_row(call: UniqueCall) -> dict[str, object]:
-    return {"unique_key": call.task.unique_key, "holder_id": wire_id(call.task.id), "ttl": call.rule.ttl}
-
-
 def _taken_row(taken_from: TaskId, call: UniqueCall) -> dict[str, object]:
-    return _key_row(call) | {"old_id": wire_id(taken_from)}
+    return key_row(call) | {"old_id": wire_id(taken_from)}
 
 
 def _follow_up_row(key: str, holder: TaskId, follow_up: TaskId) -> dict[str, object]:

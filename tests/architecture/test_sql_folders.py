@@ -35,6 +35,8 @@ EXCUSED: dict[str, Excuse] = {
     "waiting_places": Excuse("has_lateral", frozenset({"mysql", "sqlite"})),
     "next_place": Excuse("has_lateral", frozenset({"mysql", "sqlite"})),
     "insert_unique_task": Excuse("enqueues_unique_at_once", frozenset({"postgres", "sqlite"})),
+    "take_over_key": Excuse("enqueues_unique_at_once", frozenset({"postgres", "sqlite"})),
+    "rewrite_holder": Excuse("enqueues_unique_at_once", frozenset({"postgres", "sqlite"})),
     "free_key": Excuse("enqueues_unique_at_once", frozenset({"mysql"})),
     "insert_task_of_key": Excuse("enqueues_unique_at_once", frozenset({"mysql"})),
     "inserted_keys": Excuse("insert_returns_rows", frozenset({"mysql"})),

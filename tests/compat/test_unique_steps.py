@@ -6,7 +6,8 @@ from django.db import transaction
 from compat_sync.connection import DjangoConnection
 from compat_sync.shim import run_blocking
 from oxpull_async.domain.errors import DataRefused
-from oxpull_async.store.unique import UniqueAnswer, enqueue_unique, find
+from oxpull_async.store.unique import enqueue_unique, find
+from oxpull_async.store.unique_at_once import UniqueAnswer
 from tests.compat.conftest import MakeAlias
 from tests.drivers.sqlite_kit import unique_call
 

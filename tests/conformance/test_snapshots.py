@@ -10,7 +10,8 @@ from oxpull_async.domain.outcome import Succeeded
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.unique import Unique
 from oxpull_async.store.holders import look
-from oxpull_async.store.unique import UniqueAnswer, enqueue_unique, enqueue_unique_many
+from oxpull_async.store.unique import enqueue_unique, enqueue_unique_many
+from oxpull_async.store.unique_at_once import UniqueAnswer
 from tests.fixtures import make, raw
 
 RAISE = Unique(on_duplicate="raise")

@@ -11,7 +11,8 @@ from oxpull_async.db.contract import Connection, Row, Scalar
 from oxpull_async.domain.errors import DataRefused
 from oxpull_async.domain.unique import Unique
 from oxpull_async.store.follow_ups import lock_free_keys, what_hangs_on
-from oxpull_async.store.unique import UniqueAnswer, enqueue_unique, enqueue_unique_many, find
+from oxpull_async.store.unique import enqueue_unique, enqueue_unique_many, find
+from oxpull_async.store.unique_at_once import UniqueAnswer
 from tests.conformance.meanwhile import Meanwhile
 from tests.conformance.spy import Spy
 from tests.conformance.wrapper import Wrapper

@@ -12,7 +12,7 @@ from oxpull_async.domain.unique import Unique, UniqueRule
 from oxpull_async.domain.unique_plan import UniqueCall
 from oxpull_async.drivers.aiomysql import OwnSession
 from oxpull_async.store import settle, unique
-from oxpull_async.store.unique import UniqueAnswer
+from oxpull_async.store.unique_at_once import UniqueAnswer
 from tests.drivers.mysql_kit import claim, new_task, read, register
 from tests.fixtures import innodb
 from tests.fixtures.waiting import until

@@ -16,7 +16,8 @@ from oxpull_async.domain.unique_plan import UniqueCall
 from oxpull_async.drivers.aiosqlite import AiosqliteDatabase, AiosqliteSession
 from oxpull_async.drivers.url import parse_url
 from oxpull_async.store import schema
-from oxpull_async.store.unique import UniqueAnswer, enqueue_unique, find
+from oxpull_async.store.unique import enqueue_unique, find
+from oxpull_async.store.unique_at_once import UniqueAnswer
 from tests.fixtures import make
 
 WRITE = "UPDATE oxpull_meta SET value = value"

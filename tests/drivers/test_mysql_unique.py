@@ -18,7 +18,7 @@ from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.unique import Unique
 from oxpull_async.drivers.aiomysql import AiomysqlDatabase, AiomysqlSession
 from oxpull_async.store import follow_ups, operate, settle, unique
-from oxpull_async.store.unique import UniqueAnswer
+from oxpull_async.store.unique_at_once import UniqueAnswer
 from tests.drivers.mysql_kit import ID_TYPES, claim, migrated, new_alias, read, register
 from tests.drivers.mysql_unique_kit import (
     DEBOUNCE,
@@ -35,7 +35,7 @@ from tests.drivers.mysql_unique_kit import (
 from tests.fixtures import make
 from tests.fixtures.servers import MakeDatabase
 
-READ_ONLY = {"free_key", "find_holders", "get_tasks"}
+READ_ONLY = {"free_key", "find_holder", "find_holders", "get_tasks"}
 
 
 @pytest.fixture(scope="module", params=ID_TYPES)

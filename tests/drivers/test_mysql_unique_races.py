@@ -13,7 +13,7 @@ from oxpull_async.domain.errors import Conflict, LockTimeout, UniqueEnqueueRace
 from oxpull_async.domain.record import TaskStatus
 from oxpull_async.drivers.aiomysql import AiomysqlDatabase, OwnSession
 from oxpull_async.store import follow_ups, operate, unique
-from oxpull_async.store.unique import UniqueAnswer
+from oxpull_async.store.unique_at_once import UniqueAnswer
 from tests.drivers.mysql_kit import ID_TYPES, migrated, new_alias, read
 from tests.drivers.mysql_unique_kit import (
     REPLACE,

@@ -16,7 +16,8 @@ from oxpull_async.domain.outcome import Settlement, Succeeded
 from oxpull_async.domain.unique import Unique
 from oxpull_async.drivers.aiosqlite import AiosqliteDatabase
 from oxpull_async.store.settle import settle
-from oxpull_async.store.unique import UniqueAnswer, enqueue_unique, enqueue_unique_many, find
+from oxpull_async.store.unique import enqueue_unique, enqueue_unique_many, find
+from oxpull_async.store.unique_at_once import UniqueAnswer
 from tests.drivers.sqlite_kit import borrow, foreign_writer, migrate, open_url, unique_call
 from tests.fixtures import make
 

@@ -10,10 +10,11 @@ from oxpull_async.db.contract import Connection
 from oxpull_async.domain.record import WorkerId, wire_id
 from oxpull_async.store.claim import ClaimRequest, claim
 from oxpull_async.store.enqueue import enqueue_many
-from tests.fixtures import make, workflows
+from tests.fixtures import make, raw, workflows
 
 FINISHED, DEFERRED, READY, RUNNING, NODES = 12_000, 8_000, 2_000, 100, 1_200
 QUEUES = ("bulk", "default", "mail")
+KEY = "5" * 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,11 @@ async def load(ox: Oxpull) -> Loaded:
         chain = [workflows.node(names[0]), *(workflows.node(name, before) for before, name in pairwise(names))]
         nodes = await workflows.add(conn, workflow.id, *chain)
         tasks = await claim(conn, ClaimRequest(worker_id, make.ALIAS, QUEUES, RUNNING))
+        await raw.hold_key(conn, KEY, tasks[0].id)
+        await conn.run_script(
+            "INSERT INTO oxpull_unique (unique_key, holder_id, first_at)"
+            " SELECT CAST(id AS char(36)), id, enqueued_at FROM oxpull_task WHERE status = 'SUCCESSFUL'"
+        )
     outcomes = [
         {"id": wire_id(task.id), "epoch": task.epoch, "status": "SUCCESSFUL", "value": "1", "error": None,
          "delay": None, "refund": False}

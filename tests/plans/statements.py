@@ -7,7 +7,7 @@ from itertools import pairwise
 from oxpull_async.db.contract import Scalar
 from oxpull_async.domain.record import wire_id
 from tests.fixtures import make
-from tests.plans.load import QUEUES, Loaded
+from tests.plans.load import KEY, QUEUES, Loaded
 
 READY, DEFERRED, LEASED = "oxpull_task_ready", "oxpull_task_deferred", "oxpull_task_leased"
 LOCK_READY, LOCK_WAITING, LOCK = "oxpull_task_lock_ready", "oxpull_task_lock_waiting", "oxpull_task_lock"
@@ -69,6 +69,7 @@ PINNED = (
     Pinned("waiting_time", (READY, READY_LOCKED, LEASED), RETURNING, reads=3_000),
     Pinned("waiting_time", (READY, LEASED), ("mysql",), reads=3_000),
     Pinned("get_tasks", ("primary",)),
+    Pinned("find_holder", ("primary",)),
     Pinned("prune_scan", ("primary",), reads=2_000),
     Pinned("prunable_tasks", ("primary",)),
     Pinned("prune_tasks", ("primary",)),
@@ -149,6 +150,7 @@ def values(name: str, loaded: Loaded) -> dict[str, Scalar]:
         "unfinished_by_queue": {**ALIAS, "limit": LIMIT},
         "pending_follow_ups": {**ALIAS, "limit": LIMIT},
         "recent_outcomes": {**ALIAS, "limit": LIMIT},
+        "find_holder": {"unique_key": KEY},
         "unfinished_tasks": {**ALIAS, "status": "READY", "queue_name": None, "limit": LIMIT},
     }
     by_name |= _of_nodes(loaded)

@@ -15,7 +15,8 @@ from oxpull_async.domain.record import ClaimedTask, TaskId
 from oxpull_async.domain.unique import Unique, UniqueRule
 from oxpull_async.domain.unique_plan import UniqueCall
 from oxpull_async.store import operate
-from oxpull_async.store.unique import UniqueAnswer, enqueue_unique
+from oxpull_async.store.unique import enqueue_unique
+from oxpull_async.store.unique_at_once import UniqueAnswer
 from tests.fixtures import innodb, make
 from tests.fixtures.raw import taken_back
 from tests.fixtures.waiting import until

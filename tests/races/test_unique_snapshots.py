@@ -13,7 +13,8 @@ from oxpull_async.domain.record import TaskStatus
 from oxpull_async.domain.unique import Unique
 from oxpull_async.domain.unique_plan import UniqueCall
 from oxpull_async.drivers.asyncpg import AsyncpgDatabase
-from oxpull_async.store.unique import UniqueAnswer, enqueue_unique, enqueue_unique_many
+from oxpull_async.store.unique import enqueue_unique, enqueue_unique_many
+from oxpull_async.store.unique_at_once import UniqueAnswer
 from tests.conformance.wrapper import Wrapper
 from tests.fixtures.waiting import until
 from tests.races.callers import Joined, execute, opened

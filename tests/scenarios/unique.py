@@ -9,14 +9,14 @@ from functools import partial
 from multiprocessing import get_context
 
 from oxpull_async import Oxpull, Task, Unique
+from oxpull_async.app import enqueuer
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.keys import custom_key
 from oxpull_async.domain.record import TaskId, TaskRecord, instant, new_record, task_id
 from oxpull_async.domain.unique_plan import UniqueCall
 from oxpull_async.errors import UniqueEnqueueRace
-from oxpull_async.store import enqueue_calls
 from oxpull_async.store.enqueue import enqueue
-from oxpull_async.store.unique import UniqueAnswer
+from oxpull_async.store.unique_at_once import UniqueAnswer
 from tests.fixtures.waiting import until
 from tests.scenarios.looks import NOW, read, watching
 from tests.scenarios.mayhem import mayhem
@@ -131,7 +131,7 @@ async def _callers(url: str, fire: Fire, processes: int) -> list[Answers]:
 def _caller(url: str, fire: Fire) -> Answers:
     """Run in a process of its own."""
     if fire.keyless:
-        enqueue_calls.enqueue_unique = _without_a_key  # type: ignore[attr-defined]
+        enqueuer.enqueue_unique = _without_a_key  # type: ignore[attr-defined]
     return asyncio.run(_enqueue_at_random(url, fire))
 
 
