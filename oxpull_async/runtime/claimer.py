@@ -16,6 +16,7 @@ from oxpull_async.runtime.lease import LeaseState
 from oxpull_async.runtime.limit_watch import LimitWatch
 from oxpull_async.runtime.lock_watch import LockWatch
 from oxpull_async.runtime.lookup import NOT_DECLARED, Lookup, Runnable
+from oxpull_async.runtime.low_water import Marks
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.batch_counts import get_batches
 from oxpull_async.store.claim import ClaimRequest
@@ -54,6 +55,7 @@ class Claimer:
         self.claimed = 0
         self.locks = LockWatch(host.database)
         self.limits = LimitWatch(host.database, host.settings.alias)
+        self.marks = Marks()
 
     @property
     def is_spent(self) -> bool:
@@ -103,7 +105,7 @@ class Claimer:
         began = time.monotonic()
         self._attempts.claims_begun += 1
         try:
-            rows = await self.locks.claim(request)
+            rows = await self._claim_rows(request)
             await self._take(rows, request.worker_id, began)
         except BaseException:
             self._attempts.claim_in_doubt = True
@@ -116,6 +118,16 @@ class Claimer:
             self._hub.emit(TasksClaimed(len(rows)))
         await self.locks.make_way(request)
         return len(rows)
+
+    async def _claim_rows(self, request: ClaimRequest) -> Sequence[ClaimedTask]:
+        """Claim what lies beyond the marks; where nothing does, at once what lies behind them."""
+        narrowed, began = self.marks.narrowed(request), time.monotonic()
+        rows = await self.locks.claim(narrowed)
+        if not rows and narrowed.stretches:
+            narrowed, began = request, time.monotonic()
+            rows = await self.locks.claim(narrowed)
+        self.marks.note(narrowed, rows, time.monotonic() - began)
+        return rows
 
     async def _take(self, rows: Sequence[ClaimedTask], worker_id: WorkerId, began: float) -> None:
         """Start what was claimed, unless the answer came so late that the lease may be over meanwhile."""
@@ -197,5 +209,6 @@ class Claimer:
         """Give back rows that are not started here, at once."""
         back = [Settlement.of(row, Released(), row.permits) for row in rows]
         await repeat(self._host.database, lambda conn: settle(conn, back))
+        self.marks.hurry()
         self.claimed -= len(back)
         self._hub.emit(TasksReleased(len(back), why))
