@@ -1,7 +1,7 @@
-"""Low water: how far a worker has claimed a queue, so that its next claim need not begin at the front.
+"""Low water: how far a worker has claimed a queue, and where its next claim begins.
 
-What was claimed may stay in the front of the database's index until it is cleaned up, and every claim would step over it.
-Marks miss what is committed behind them later; therefore a claim begins at the front from time to time.
+What was claimed may stay in the front of the database's index until it is cleaned up, and every claim would step over
+it. Marks miss what is committed behind them later, so now and then a claim begins at the front.
 """
 
 import math
@@ -36,9 +36,9 @@ WHOLE = (Stretch(),)
 
 @dataclass(frozen=True, slots=True)
 class LowWater:
-    """What a worker knows of one queue: the last place that it claimed in each rank, and its last whole scan.
+    """The last place that a worker claimed in each rank of a queue, and its last whole scan.
 
-    `scanned_at` is when that ended, `took` how long it lasted, in seconds. `hurried`: rows may have come behind the marks.
+    `scanned_at` is when that ended, `took` how long it lasted. `hurried`: rows may have come behind the marks.
     """
 
     marks: tuple[Place, ...] = ()
@@ -47,7 +47,10 @@ class LowWater:
     hurried: bool = False
 
     def wants_scan(self, now: float) -> bool:
-        """Whether the next claim begins at the front: such claims take a twentieth of the time, hurried ones a fourth."""
+        """Whether the next claim begins at the front.
+
+        Such claims take a twentieth of the time, hurried ones a fourth.
+        """
         share = HURRIED_SHARE if self.hurried else SCAN_SHARE
         return not self.marks or now - self.scanned_at > share * self.took
 

@@ -52,7 +52,6 @@ class Dispatcher:
         self._stopping = False
         self._busy_until = time.monotonic()
         self._fruitless = Streak()
-        self._look_took = 0.0
         self.pushed = False
         self.on_doubt: Callable[[], None] = lambda: None
 
@@ -167,7 +166,7 @@ class Dispatcher:
         alias = self._host.settings.alias
         began = time.monotonic()
         outlook = await repeat(self._host.database, lambda conn: peek(conn, alias))
-        self._look_took = time.monotonic() - began
+        self._claimer.marks.look_took = time.monotonic() - began
         if outlook.next_due_in is not None and outlook.next_due_in <= 0:
             await self._promote()
             outlook = await repeat(self._host.database, lambda conn: peek(conn, alias))
@@ -193,7 +192,7 @@ class Dispatcher:
         Looks take at most a twentieth of the time; in between rows whose time has come are let in, and hints are heard.
         """
         total, promotes_at = 0, time.monotonic() + LOOK_WHILE_BUSY
-        until = max(promotes_at, time.monotonic() + LOOK_SHARE * self._look_took)
+        until = max(promotes_at, time.monotonic() + LOOK_SHARE * self._claimer.marks.look_took)
         while not self._stopping and time.monotonic() < until and self._hints.keys() <= set(queues):
             if time.monotonic() >= promotes_at:
                 await self._promote()

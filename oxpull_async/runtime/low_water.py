@@ -1,4 +1,4 @@
-"""Where a worker's claims begin: behind what it has claimed, and at the front from time to time."""
+"""Where a worker's claims begin: behind what it took, and at times at the front."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -17,14 +17,16 @@ class Marks:
     """The low water of each queue as one worker sees it, in its memory only.
 
     Claims that leave other tasks alone have marks of their own, since they pass rows that others may take.
+    `look_took`: the seconds of the last look at the queues, which steps over what claims left as well.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._waters: dict[View, LowWater] = {}
+        self.look_took = 0.0
 
     def narrowed(self, request: ClaimRequest) -> ClaimRequest:
-        """Return the request for what lies beyond the marks, but for queues whose turn it is to be scanned."""
+        """Return the request for what lies beyond the marks, but for queues to be scanned."""
         now = self._clock()
         waters = {name: self._water(request, name) for name in request.queues}
         return replace(

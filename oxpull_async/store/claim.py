@@ -31,8 +31,8 @@ class ClaimRequest:
     Attempts at `later_paths` will not start at once and are not marked as begun; `excluded_paths` are left alone.
     Without `meets_locks` rows that have a running lock may be left for a later claim; with `passes_locked` too, where a
     look a moment ago found their locks taken, they are looked at only if there are no others. Rows with limit keys are
-    claimed only from the lanes that `look` found open a moment ago. Of a queue in `stretches` only those are read for rows
-    without lock and limits, where the database gains by it; of the others all.
+    claimed only from the lanes that `look` found open a moment ago. Of a queue in `stretches` only those are read
+    for rows without lock and limits, where the database gains by it; of the others all.
     """
 
     worker_id: WorkerId

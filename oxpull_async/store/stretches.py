@@ -14,7 +14,7 @@ NO_ID, LONG_AGO = "0" * 32, "1000-01-01 00:00:00"
 
 
 def queue_list(dialect: Dialect, queues: Sequence[str], stretches: Stretches) -> str:
-    """Return the queues as JSON text: their names, or where claims begin behind marks, their stretches in order."""
+    """Return the queues as JSON text: names, or names with their stretches in order."""
     if not dialect.claims_from_marks:
         return json.dumps(sorted(queues))
     return json.dumps([
@@ -24,7 +24,10 @@ def queue_list(dialect: Dialect, queues: Sequence[str], stretches: Stretches) ->
 
 
 def last_mark(stretches: tuple[Stretch, ...]) -> dict[str, Scalar]:
-    """Return the mark of the lowest rank: a statement that knows one takes what ranks before it, and what is beyond."""
+    """Return the mark of the lowest rank, for a statement that can heed only one.
+
+    It takes what ranks before the mark, and what is beyond it.
+    """
     after = stretches[-1].after
     if after is None:
         return {"mark_rank": BEFORE_ALL, "mark_at": LONG_AGO, "mark_id": NO_ID}

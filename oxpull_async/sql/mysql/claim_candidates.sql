@@ -1,6 +1,5 @@
--- claim_candidates: lock the best due rows of one queue that need no running lock and that nobody else has locked:
--- id, rank, available_at.
--- What lies behind the mark in its rank is left out.
+-- claim_candidates: lock the best due rows of one queue that need no running lock, that do not lie behind the mark in its
+-- rank and that nobody else has locked: id, rank, available_at.
 -- Differs because there is no RETURNING: the rows are locked first, then updated, then read.
 SELECT t.id, t.`rank`, t.available_at
   FROM oxpull_task AS t FORCE INDEX (oxpull_task_ready)

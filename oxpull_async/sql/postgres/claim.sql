@@ -1,5 +1,4 @@
--- claim: take the best due rows of these queues for a worker whose lease is good, and lease them to it. The stretches of
--- a queue come in order and are read one after another, the next one only where those before it did not fill the LIMIT.
+-- claim: lease the best due rows of these queues to a worker whose lease is good; of a queue, one stretch after another.
 -- Shapes that keep the plan whatever the statistics say: ARRAY for the primary key; a LIMIT that the planner cannot see
 -- and a filter whose selectivity it cannot guess for the order of the ready index. Rows come back unordered.
 UPDATE oxpull_task AS c
