@@ -49,7 +49,9 @@ async def deferred(bench: Bench) -> None:
     """Fill the table with tasks of every priority that are not due before tomorrow."""
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     tasks = [bench.task.using(priority=priority, run_after=tomorrow) for priority in range(-100, 101)]
-    await bench.ox.enqueue_many(tasks[number % len(tasks)].call(number) for number in range(bench.scale.other_rows // SHARE))
+    await bench.ox.enqueue_many(
+        tasks[number % len(tasks)].call(number) for number in range(bench.scale.other_rows // SHARE)
+    )
 
 
 WORKLOADS = (

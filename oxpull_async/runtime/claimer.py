@@ -105,7 +105,7 @@ class Claimer:
         began = time.monotonic()
         self._attempts.claims_begun += 1
         try:
-            rows = await self._claim_rows(request)
+            rows = await self.marks.claim(request, self.locks.claim)
             await self._take(rows, request.worker_id, began)
         except BaseException:
             self._attempts.claim_in_doubt = True
@@ -118,16 +118,6 @@ class Claimer:
             self._hub.emit(TasksClaimed(len(rows)))
         await self.locks.make_way(request)
         return len(rows)
-
-    async def _claim_rows(self, request: ClaimRequest) -> Sequence[ClaimedTask]:
-        """Claim what lies beyond the marks; where nothing does, at once what lies behind them."""
-        narrowed, began = self.marks.narrowed(request), time.monotonic()
-        rows = await self.locks.claim(narrowed)
-        if not rows and narrowed.stretches:
-            narrowed, began = request, time.monotonic()
-            rows = await self.locks.claim(narrowed)
-        self.marks.note(narrowed, rows, time.monotonic() - began)
-        return rows
 
     async def _take(self, rows: Sequence[ClaimedTask], worker_id: WorkerId, began: float) -> None:
         """Start what was claimed, unless the answer came so late that the lease may be over meanwhile."""
