@@ -12,6 +12,7 @@ from oxpull_async.store.claim import ClaimRequest, claim
 from oxpull_async.store.lease import WorkerCard, register, remove
 
 AT_ONCE = 100
+SHARE = 10
 ENDED = "UPDATE oxpull_task SET status = 'SUCCESSFUL', due = NULL, finished_at = enqueued_at"
 
 type Fill = Callable[[Bench], Awaitable[None]]
@@ -39,7 +40,7 @@ async def nothing_else(bench: Bench) -> None:
 
 async def ended(bench: Bench) -> None:
     """Fill the table with tasks that have ended."""
-    await bench.ox.enqueue_many(bench.task.call(number) for number in range(bench.scale.other_rows))
+    await bench.ox.enqueue_many(bench.task.call(number) for number in range(bench.scale.other_rows // SHARE))
     async with bench.ox.transaction() as tx:
         await tx.execute(ENDED)
 
@@ -48,7 +49,9 @@ async def deferred(bench: Bench) -> None:
     """Fill the table with tasks of every priority that are not due before tomorrow."""
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     tasks = [bench.task.using(priority=priority, run_after=tomorrow) for priority in range(-100, 101)]
-    await bench.ox.enqueue_many(tasks[number % len(tasks)].call(number) for number in range(bench.scale.other_rows))
+    await bench.ox.enqueue_many(
+        tasks[number % len(tasks)].call(number) for number in range(bench.scale.other_rows // SHARE)
+    )
 
 
 WORKLOADS = (

@@ -46,6 +46,16 @@ async def until_done(bench: Bench, count: int) -> None:
     await _until(all_done, LOOK * 5)
 
 
+async def until_idle(bench: Bench) -> None:
+    """Wait until no task is due and none runs; it counts no rows, however many there are."""
+
+    async def is_idle() -> bool:
+        health = await bench.ox.health()
+        return health.oldest_due_seconds is None and not any(worker.running for worker in health.workers)
+
+    await _until(is_idle, LOOK * 5)
+
+
 async def _until(condition: Callable[[], Awaitable[bool]], pause: float) -> None:
     async with asyncio.timeout(PATIENCE):
         while not await condition():  # noqa: ASYNC110 - it is another process that makes it true

@@ -19,7 +19,7 @@ class Scale:
     bulk: int = 10_000
     drained: int = 20_000
     pick_ups: int = 200
-    other_rows: int = 100_000
+    other_rows: int = 1_000_000
     claims: int = 20
     naps: int = 5_000
     flowing: int = 200_000

@@ -25,6 +25,7 @@ class Dialect:
     `enqueues_unique_at_once`: the statement `insert_unique_task` takes a key and stores its task in one round trip.
     `locks_by_snapshot`: a lock on a row that is newer than the transaction's snapshot is refused; else it is given, and
     reads the newest row.
+    `claims_from_marks`: what was claimed stays in the index until it is cleaned up; claims had better begin behind it.
     `has_lateral`: one statement can take so many rows of each queue; else it takes one statement per queue.
     """
 
@@ -36,6 +37,7 @@ class Dialect:
     has_transactional_ddl: bool
     enqueues_unique_at_once: bool
     locks_by_snapshot: bool
+    claims_from_marks: bool
     has_lateral: bool
     steps_through_indexes: bool
 

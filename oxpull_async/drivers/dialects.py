@@ -11,6 +11,7 @@ POSTGRES = Dialect(
     has_transactional_ddl=True,
     enqueues_unique_at_once=True,
     locks_by_snapshot=True,
+    claims_from_marks=True,
     has_lateral=True,
     steps_through_indexes=True,
 )
@@ -23,6 +24,7 @@ MYSQL = Dialect(
     has_transactional_ddl=False,
     enqueues_unique_at_once=False,
     locks_by_snapshot=False,
+    claims_from_marks=True,
     has_lateral=False,
     steps_through_indexes=False,
 )
@@ -35,6 +37,7 @@ SQLITE = Dialect(
     has_transactional_ddl=True,
     enqueues_unique_at_once=True,
     locks_by_snapshot=False,
+    claims_from_marks=False,
     has_lateral=False,
     steps_through_indexes=True,
 )

@@ -16,6 +16,7 @@ from oxpull_async.runtime.lease import LeaseState
 from oxpull_async.runtime.limit_watch import LimitWatch
 from oxpull_async.runtime.lock_watch import LockWatch
 from oxpull_async.runtime.lookup import NOT_DECLARED, Lookup, Runnable
+from oxpull_async.runtime.low_water import Marks
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.batch_counts import get_batches
 from oxpull_async.store.claim import ClaimRequest
@@ -54,6 +55,7 @@ class Claimer:
         self.claimed = 0
         self.locks = LockWatch(host.database)
         self.limits = LimitWatch(host.database, host.settings.alias)
+        self.marks = Marks()
 
     @property
     def is_spent(self) -> bool:
@@ -103,7 +105,7 @@ class Claimer:
         began = time.monotonic()
         self._attempts.claims_begun += 1
         try:
-            rows = await self.locks.claim(request)
+            rows = await self.marks.claim(request, self.locks.claim)
             await self._take(rows, request.worker_id, began)
         except BaseException:
             self._attempts.claim_in_doubt = True
@@ -197,5 +199,6 @@ class Claimer:
         """Give back rows that are not started here, at once."""
         back = [Settlement.of(row, Released(), row.permits) for row in rows]
         await repeat(self._host.database, lambda conn: settle(conn, back))
+        self.marks.hurry()
         self.claimed -= len(back)
         self._hub.emit(TasksReleased(len(back), why))

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -70,7 +70,8 @@ def assemble(host: Host, plan: Plan, hub: Hub) -> Crew:
         LeaseThread(patient, renewer, caretaker, watchdog),
     )  # fmt: skip
     announce = partial(host.announce, "")
-    crew.settler.on_handed_over = crew.reaper.on_handed_over = crew.reconciler.on_moved = announce
+    crew.settler.on_handed_over = crew.reconciler.on_moved = announce
+    crew.reaper.on_handed_over = partial(_announce_moved, crew, announce)
     _wire(crew)
     return crew
 
@@ -82,7 +83,7 @@ def _wire(crew: Crew) -> None:
     crew.notifier.on_pushed = partial(setattr, crew.dispatcher, "pushed")
     crew.caretaker.on_cancel = across(loop, partial(_cancel, crew))
     crew.caretaker.on_taken_back = across(loop, _forget_waiting)
-    crew.caretaker.on_released = across(loop, crew.dispatcher.wake)
+    crew.caretaker.on_released = across(loop, partial(_look_behind, crew))
     crew.renewer.on_lost = across(loop, partial(_stop_all, crew))
     crew.dispatcher.on_doubt = partial(crew.thread.tell, crew.renewer.doubt)
     crew.renewer.notes = partial(_notes, crew)
@@ -105,6 +106,17 @@ def across[**P](loop: asyncio.AbstractEventLoop, function: Callable[P, None]) ->
             loop.call_soon_threadsafe(partial(function, *args, **kwargs))
 
     return call
+
+
+def _look_behind(crew: Crew) -> None:
+    """Look at once, and soon behind the marks: rows came back to where they stood."""
+    crew.claimer.marks.hurry()
+    crew.dispatcher.wake()
+
+
+async def _announce_moved(crew: Crew, announce: Callable[[], Awaitable[None]]) -> None:
+    crew.claimer.marks.hurry()
+    await announce()
 
 
 def _cancel(crew: Crew, lease: Lease) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 PROMOTE_AT_ONCE, PROMOTE_ROUNDS = 1000, 10
 LOOK_WHILE_BUSY, LOOK_WHILE_FULL = 0.05, 0.5
+LOOK_SHARE = 20
 DOUBTFUL_CLAIMS = 3
 GATHER_PAUSE, GATHER_SHARE = 0.002, 4
 
@@ -163,7 +164,9 @@ class Dispatcher:
     async def _look(self) -> Outlook:
         """Let rows whose time has come be claimed, and say which served queues have due rows."""
         alias = self._host.settings.alias
+        began = time.monotonic()
         outlook = await repeat(self._host.database, lambda conn: peek(conn, alias))
+        self._claimer.marks.look_took = time.monotonic() - began
         if outlook.next_due_in is not None and outlook.next_due_in <= 0:
             await self._promote()
             outlook = await repeat(self._host.database, lambda conn: peek(conn, alias))
@@ -178,13 +181,22 @@ class Dispatcher:
     async def _promote(self) -> None:
         for _ in range(PROMOTE_ROUNDS):
             moved = await repeat(self._host.database, lambda conn: promote(conn, PROMOTE_AT_ONCE))
+            if moved:
+                self._claimer.marks.hurry()
             if moved < PROMOTE_AT_ONCE:
                 return
 
     async def _claim_all(self, queues: tuple[str, ...]) -> int:
-        """Claim from these queues while there is room and they fill it, but look around again after a short while."""
-        total, until = 0, time.monotonic() + LOOK_WHILE_BUSY
-        while not self._stopping and time.monotonic() < until:
+        """Claim from these queues while there is room and they fill it, but look around again after a short while.
+
+        Looks take at most a twentieth of the time; in between rows whose time has come are let in, and hints are heard.
+        """
+        total, promotes_at = 0, time.monotonic() + LOOK_WHILE_BUSY
+        until = max(promotes_at, time.monotonic() + LOOK_SHARE * self._claimer.marks.look_took)
+        while not self._stopping and time.monotonic() < until and self._hints.keys() <= set(queues):
+            if time.monotonic() >= promotes_at:
+                await self._promote()
+                promotes_at = time.monotonic() + LOOK_WHILE_BUSY
             asked = self._claimer.room().limit
             count = await self._claimer.claim(queues)
             total += count

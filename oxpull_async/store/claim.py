@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from oxpull_async.db.contract import Connection, Row, Scalar
+from oxpull_async.domain.low_water import WHOLE
 from oxpull_async.domain.permit import WindowKey
 from oxpull_async.domain.rate_lanes import LimitsLook
 from oxpull_async.domain.rate_windows import Admitted, Contender, admit_all, over_at, permits_of
@@ -15,6 +16,7 @@ from oxpull_async.store.queues import json_list
 from oxpull_async.store.rate_lanes import limited_candidates
 from oxpull_async.store.rate_limits import declared_limits
 from oxpull_async.store.rate_windows import count_starts, lock_windows, read_rooms
+from oxpull_async.store.stretches import Stretches, last_mark, queue_list
 
 MOST_PASSES = 10
 MOST_DECISIONS = 3
@@ -29,7 +31,8 @@ class ClaimRequest:
     Attempts at `later_paths` will not start at once and are not marked as begun; `excluded_paths` are left alone.
     Without `meets_locks` rows that have a running lock may be left for a later claim; with `passes_locked` too, where a
     look a moment ago found their locks taken, they are looked at only if there are no others. Rows with limit keys are
-    claimed only from the lanes that `look` found open a moment ago.
+    claimed only from the lanes that `look` found open a moment ago. Of a queue in `stretches` only those are read
+    for rows without lock and limits, where the database gains by it; of the others all.
     """
 
     worker_id: WorkerId
@@ -41,6 +44,7 @@ class ClaimRequest:
     meets_locks: bool = False
     passes_locked: bool = False
     look: LimitsLook | None = None
+    stretches: Stretches = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +129,13 @@ async def _claim_free(conn: Connection, request: ClaimRequest) -> Sequence[Row]:
     if conn.dialect.update_returns_rows:
         return await _claim_at_once(conn, request, "claim")
     async with conn.transaction():
-        free = await _read(conn, request, "claim_candidates")
+        free = await _read_free(conn, request)
         return await _lease(conn, request, [task_id(row[0]) for row in _best(free)[: request.limit]])
 
 
 async def _claim_at_once(conn: Connection, request: ClaimRequest, statement: str) -> Sequence[Row]:
-    return await conn.fetch(statement, **_where(request), **_what(request), queues=json_list(request.queues))
+    queues = queue_list(conn.dialect, request.queues, request.stretches)
+    return await conn.fetch(statement, **_where(request), **_what(request), queues=queues)
 
 
 async def _claim_by_locking_first(conn: Connection, request: ClaimRequest, width: int) -> tuple[Sequence[Row], int]:
@@ -141,7 +146,7 @@ async def _claim_by_locking_first(conn: Connection, request: ClaimRequest, width
     """
     async with conn.transaction():
         locked = await _read(conn, replace(request, limit=width), "locked_candidates")
-        free = await _read(conn, request, "claim_candidates")
+        free = await _read_free(conn, request)
         admission = await admit_locked(conn, [locked_candidate(row) for row in _best(locked)])
         refused = {row.task_id for row in (*admission.parked, *admission.discarded)}
         best = [id_ for row in _best([*free, *locked]) if (id_ := task_id(row[0])) not in refused]
@@ -169,7 +174,7 @@ async def _claim_from_lanes(conn: Connection, request: ClaimRequest, look: Limit
     async with conn.transaction():
         locked = await _read(conn, request, "locked_candidates") if request.meets_locks else []
         limited = await limited_candidates(conn, request.backend_alias, look.lanes)
-        found = [_Found(row, _contender(row)) for row in (*locked, *await _read(conn, request, "claim_candidates"))]
+        found = [_Found(row, _contender(row)) for row in (*locked, *await _read_free(conn, request))]
         found += [_Found(row, _contender(row, lane.windows)) for row, lane in limited]
         found.sort(key=lambda one: (one.row[1], one.row[2], one.contender.task_id))
         admitted, tasks = await _start_in_order(conn, request, look, [one.contender for one in found])
@@ -203,6 +208,20 @@ async def _start_in_order(
     await count_starts(conn, look.limits, rooms, admitted)
     permits = {row.task_id: permits_of(row, look.limits, rooms) for row in admitted.starting}
     return admitted, [replace(task, permits=permits[task.id]) for task in _in_order(rows)]
+
+
+async def _read_free(conn: Connection, request: ClaimRequest) -> Sequence[Row]:
+    """Lock the best rows without lock and limits of the stretches asked for."""
+    if conn.dialect.update_returns_rows:
+        queues = queue_list(conn.dialect, request.queues, request.stretches)
+        return await conn.fetch("claim_candidates", **_where(request), queues=queues)
+    return [
+        row
+        for name in request.queues
+        for row in await conn.fetch(
+            "claim_candidates", **_where(request), queue_name=name, **last_mark(request.stretches.get(name, WHOLE))
+        )
+    ]
 
 
 async def _read(conn: Connection, request: ClaimRequest, statement: str) -> Sequence[Row]:

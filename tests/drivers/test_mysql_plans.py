@@ -12,10 +12,12 @@ import uuid_utils
 
 from oxpull_async.db.contract import Scalar
 from oxpull_async.db.statements import FORMAT, load_statement
+from oxpull_async.domain.low_water import WHOLE
 from oxpull_async.domain.record import NewTask, wire_id
 from oxpull_async.drivers.aiomysql import AiomysqlDatabase, OwnSession
 from oxpull_async.drivers.url import parse_url
 from oxpull_async.store import enqueue, lease, operate, schema
+from oxpull_async.store.stretches import last_mark
 from tests.fixtures import innodb
 from tests.fixtures.servers import MakeDatabase
 
@@ -74,9 +76,10 @@ async def plan(session: OwnSession, name: str, **values: Scalar) -> dict[str, An
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", ["claim_candidates", "locked_candidates"])
 async def test_a_claim_walks_the_ready_index_in_order(session: OwnSession, name: str) -> None:
-    steps = await plan(session, name, backend_alias="plans", queue_name="q1", limit=100, excluded_paths='["a"]')
+    mark = last_mark(WHOLE) if name == "claim_candidates" else {}
+    steps = await plan(session, name, backend_alias="plans", queue_name="q1", limit=100, excluded_paths='["a"]', **mark)
     assert steps["t"]["key"] == "oxpull_task_ready"
-    assert steps["t"]["type"] == "ref"
+    assert steps["t"]["type"] == ("range" if mark else "ref")
     assert "filesort" not in (steps["t"]["Extra"] or "")
 
 
@@ -201,9 +204,8 @@ async def test_a_look_for_free_slots_reads_the_best_rows_and_the_holders_of_thei
 @pytest.mark.asyncio
 async def test_a_claim_locks_only_what_it_takes(session: OwnSession) -> None:
     async with session.transaction():
-        taken = await session.fetch(
-            "claim_candidates", backend_alias="plans", queue_name="q1", limit=50, excluded_paths="[]"
-        )
+        where: dict[str, Scalar] = {"backend_alias": "plans", "queue_name": "q1", "limit": 50, "excluded_paths": "[]"}
+        taken = await session.fetch("claim_candidates", **where, **last_mark(WHOLE))
         cursor = await session.link.cursor(aiomysql.Cursor)
         await cursor.execute(innodb.REPORT)
         locked = innodb.row_locks(await cursor.fetchall(), session.link.thread_id())

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from oxpull_async.db.contract import Scalar
+from oxpull_async.domain.low_water import WHOLE
 from oxpull_async.domain.record import wire_id
+from oxpull_async.store.stretches import Stretches, last_mark, queue_list
 from tests.fixtures import make
 from tests.plans.load import KEY, QUEUES, Loaded
 
@@ -16,6 +18,7 @@ LIMITED = "oxpull_task_limited"
 LIMIT = 100
 ALIAS: dict[str, Scalar] = {"backend_alias": make.ALIAS}
 NONE: dict[str, Scalar] = {}
+WHOLE_QUEUES: Stretches = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,21 +114,24 @@ PINNED = (
 )
 
 
-def values(name: str, loaded: Loaded) -> dict[str, Scalar]:
-    """Give a statement the values that the store would."""
+def values(name: str, loaded: Loaded, stretches: Stretches = WHOLE_QUEUES) -> dict[str, Scalar]:
+    """Give a statement the values that the store would; `stretches` are those of queues that claims read."""
     worker: Scalar = wire_id(loaded.worker_id)
     ids: dict[str, Scalar] = {"ids": loaded.running}
     statuses: dict[str, Scalar] = {"statuses": json.dumps(["SUCCESSFUL", "DISCARDED"]), "age": 604_800.0}
     where: dict[str, Scalar] = {**ALIAS, "limit": LIMIT, "excluded_paths": "[]"}
     is_split = not loaded.ox.database.dialect.update_returns_rows
     queues = where | ({"queue_name": QUEUES[0]} if is_split else {"queues": json.dumps(QUEUES)})
+    claims_from: dict[str, Scalar] = {"queues": queue_list(loaded.ox.database.dialect, QUEUES, stretches)}
+    if is_split:
+        claims_from = {"queue_name": QUEUES[0], **last_mark(stretches.get(QUEUES[0], WHOLE))}
     lane: dict[str, Scalar] = {**ALIAS, "queue_name": QUEUES[0], "limit": LIMIT}
     has_lateral = loaded.ox.database.dialect.has_lateral
     claimed: dict[str, Scalar] = {"worker_id": worker, "later_paths": "[]"}
     by_name: dict[str, dict[str, Scalar]] = {
-        "claim_past_locked": {**claimed, **queues},
+        "claim_past_locked": {**claimed, **where, **claims_from},
         "find_startable": queues,
-        "claim_candidates": queues,
+        "claim_candidates": {**where, **claims_from},
         "locked_candidates": queues,
         "claimed_tasks": {**ids, "worker_id": worker},
         "peek": ALIAS,
@@ -155,7 +161,7 @@ def values(name: str, loaded: Loaded) -> dict[str, Scalar]:
     }
     by_name |= _of_nodes(loaded)
     if name == "claim":
-        return {**claimed, **(ids | {"before": None} if is_split else queues)}
+        return {**claimed, **(ids | {"before": None} if is_split else {**where, **claims_from})}
     return dict(by_name.get(name, ids))
 
 
