@@ -25,6 +25,7 @@ class Dialect:
     `enqueues_unique_at_once`: the statement `insert_unique_task` takes a key and stores its task in one round trip.
     `locks_by_snapshot`: a lock on a row that is newer than the transaction's snapshot is refused; else it is given, and
     reads the newest row.
+    `has_arrays`: a list of ids can travel as one array, and rows are found by it without a join.
     `has_lateral`: one statement can take so many rows of each queue; else it takes one statement per queue.
     """
 
@@ -37,6 +38,7 @@ class Dialect:
     enqueues_unique_at_once: bool
     locks_by_snapshot: bool
     has_lateral: bool
+    has_arrays: bool
     steps_through_indexes: bool
 
 

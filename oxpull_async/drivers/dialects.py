@@ -12,6 +12,7 @@ POSTGRES = Dialect(
     enqueues_unique_at_once=True,
     locks_by_snapshot=True,
     has_lateral=True,
+    has_arrays=True,
     steps_through_indexes=True,
 )
 MYSQL = Dialect(
@@ -24,6 +25,7 @@ MYSQL = Dialect(
     enqueues_unique_at_once=False,
     locks_by_snapshot=False,
     has_lateral=False,
+    has_arrays=False,
     steps_through_indexes=False,
 )
 SQLITE = Dialect(
@@ -36,5 +38,6 @@ SQLITE = Dialect(
     enqueues_unique_at_once=True,
     locks_by_snapshot=False,
     has_lateral=False,
+    has_arrays=False,
     steps_through_indexes=True,
 )

@@ -137,19 +137,24 @@ class Claimer:
         )
 
     async def _start(self, rows: Sequence[ClaimedTask], worker_id: WorkerId, stamps: Mapping[TaskId, float]) -> None:
-        found = {row.id: self.lookup.find(row.task_path) for row in rows}
-        strangers = [row for row in rows if found[row.id] is None]
-        late = self._beyond_the_threads(rows, found)
+        found = {path: self.lookup.find(path) for path in {row.task_path for row in rows}}
+        bodies = [known.body for known in found.values() if known is not None]
+        late = {} if all(body.is_coroutine for body in bodies) else self._beyond_the_threads(rows, found)
+        now = time.monotonic()
         attempts = [
-            Attempt(row, worker_id, runnable, stamps.get(row.id, time.monotonic()))
+            Attempt(row, worker_id, known, stamps.get(row.id, now))
             for row in rows
-            if (runnable := found[row.id]) is not None and row.id not in late
+            if (known := found[row.task_path]) is not None and row.id not in late
         ]
-        for attempt in attempts:
-            self._attempts.add(attempt)
-        self._met_functions = any(not attempt.body.is_coroutine for attempt in attempts)
-        records = await self._records(attempts)
-        await self._show_batches(attempts)
+        self._attempts.add(*attempts)
+        self._met_functions = not all(body.is_coroutine for body in bodies) and any(
+            not attempt.body.is_coroutine for attempt in attempts
+        )
+        records: dict[TaskId, TaskRecord] = {}
+        if any(body.wants_record for body in bodies):
+            records = await self._records(attempts)
+        if any(body.takes_batch for body in bodies):
+            await self._show_batches(attempts)
         for attempt in attempts:
             record = records.get(attempt.claimed.id)
             if record is None and attempt.body.takes_context:
@@ -160,16 +165,19 @@ class Claimer:
             await self._hand_back(
                 list(late.values()), "they would hold their locks and permits while they wait for a thread"
             )
-        if strangers:
-            await self._hand_back(strangers, "their tasks are not known here")
-            for path in sorted({row.task_path for row in strangers}):
-                self._hub.emit(TaskUnknown(path, NOT_DECLARED))
+        if len(bodies) < len(found):
+            await self._hand_back_strangers([row for row in rows if found[row.task_path] is None])
+
+    async def _hand_back_strangers(self, rows: Sequence[ClaimedTask]) -> None:
+        await self._hand_back(rows, "their tasks are not known here")
+        for path in sorted({row.task_path for row in rows}):
+            self._hub.emit(TaskUnknown(path, NOT_DECLARED))
 
     def _beyond_the_threads(
         self, rows: Sequence[ClaimedTask], found: Mapping[str, Runnable | None]
     ) -> dict[TaskId, ClaimedTask]:
         """Return the functions with running locks or limits for which no thread is free, if rows start in order."""
-        functions = [row for row in rows if (known := found[row.id]) is not None and not known.body.is_coroutine]
+        functions = [row for row in rows if (known := found[row.task_path]) is not None and not known.body.is_coroutine]
         free = self._plan.threads - self._executor.threads.statistics().borrowed_tokens
         return {row.id: row for row in functions[max(free, 0) :] if row.lock_key is not None or row.permits}
 
