@@ -76,7 +76,7 @@ class Enqueuer:
         if group is None and all(task.unique_key is None for task in tasks):
             stored = await self._store_plain(tasks) if tasks else []
             return [self._plain_result(*one) for one in zip(calls, tasks, stored, strict=True)]
-        answers = await self.store(_parts(calls, tasks, group)) if calls else {}
+        answers = await self.store(_parts(calls, tasks, group, self._met)) if calls else {}
         for position, answer in answers.items():
             if answer.refused:
                 call = calls[position]

@@ -26,6 +26,7 @@ class Dialect:
     `locks_by_snapshot`: a lock on a row that is newer than the transaction's snapshot is refused; else it is given, and
     reads the newest row.
     `claims_from_marks`: what was claimed stays in the index until it is cleaned up; claims had better begin behind it.
+    `has_arrays`: a list of ids can travel as one array, and rows are found by it without a join.
     `has_lateral`: one statement can take so many rows of each queue; else it takes one statement per queue.
     """
 
@@ -39,6 +40,7 @@ class Dialect:
     locks_by_snapshot: bool
     claims_from_marks: bool
     has_lateral: bool
+    has_arrays: bool
     steps_through_indexes: bool
 
 

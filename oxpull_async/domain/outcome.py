@@ -1,15 +1,14 @@
 """What an attempt came to, as a value, and how that value is written."""
 
 from dataclasses import dataclass
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from oxpull_async.domain.limit_keys import key_of
 from oxpull_async.domain.permit import Permit, WindowKey
 from oxpull_async.domain.record import ClaimedTask, TaskId, TaskStatus, wire_id
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(NamedTuple):
     """The right of one attempt to write: the task and its epoch."""
 
     task_id: TaskId
@@ -65,13 +64,10 @@ class Cancelled:
     error: str
 
 
-_NOTHING = (None,) * 5
-
 type Outcome = Succeeded | Failed | Snoozed | Released | Cancelled
 
 
-@dataclass(frozen=True, slots=True)
-class Settlement:
+class Settlement(NamedTuple):
     """An outcome together with the lease that entitles to write it."""
 
     lease: Lease
@@ -92,14 +88,16 @@ class Settlement:
     @classmethod
     def of(cls, claimed: ClaimedTask, outcome: Outcome, permits: tuple[Permit, ...] = ()) -> "Settlement":
         """Return the outcome of a claimed task, with all that hangs on it."""
-        hangs_on = claimed.rerun_key, claimed.lock_key, claimed.batch_id, claimed.workflow_id, claimed.limit_keys
-        return cls(Lease(claimed.id, claimed.epoch), outcome, *hangs_on, permits)
+        return cls(
+            Lease(claimed.id, claimed.epoch), outcome, claimed.rerun_key, claimed.lock_key, claimed.batch_id,
+            claimed.workflow_id, claimed.limit_keys, permits,
+        )  # fmt: skip
 
     @property
     def is_bare(self) -> bool:
         """Whether it concerns its own row alone: no key, lock, batch, workflow or limit."""
-        hangs = self.rerun_key, self.lock_key, self.batch_id, self.workflow_id, self.holds
-        return hangs == _NOTHING and not self.permits
+        hangs = self.rerun_key is None and self.lock_key is None and self.batch_id is None and self.workflow_id is None
+        return hangs and not self.permits and self.holds is None
 
     @property
     def holds(self) -> tuple[WindowKey, float] | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -83,8 +83,7 @@ class NewTask(msgspec.Struct, frozen=True):
     """The keys under which rate limits count it; None where no limit is known to cover it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedTask:
+class ClaimedTask(NamedTuple):
     """What a worker needs to run an attempt; `args` and `kwargs` are still JSON text."""
 
     id: TaskId
@@ -111,11 +110,18 @@ class ClaimedTask:
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> "ClaimedTask":
         """Read one row of the statement `claim`."""
+        id_, epoch, path, queue, priority, at, args, kwargs, attempt, most, snoozes, timeout, begun, *hangs = row
+        rerun_key, lock_key, batch_id, workflow_id, limit_keys = hangs
         return cls(
-            task_id(row[0]), row[1], row[2], row[3], row[4], instant(row[5]), row[6], row[7], row[8], row[9], row[10],
-            row[11], bool(row[12]), row[13], row[14], None if row[15] is None else task_id(row[15]),
-            None if row[16] is None else task_id(row[16]), row[17],
+            task_id(id_), epoch, path, queue, priority, instant(at), args, kwargs, attempt, most, snoozes, timeout,
+            bool(begun), rerun_key, lock_key, None if batch_id is None else task_id(batch_id),
+            None if workflow_id is None else task_id(workflow_id), limit_keys,
         )  # fmt: skip
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether its end concerns its own row alone: no key, lock, batch or workflow hangs on it."""
+        return self.rerun_key is None and self.lock_key is None and self.batch_id is None and self.workflow_id is None
 
 
 @dataclass(frozen=True, slots=True)

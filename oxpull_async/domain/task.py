@@ -48,6 +48,11 @@ class Body:
     takes_batch: bool = False
 
     @property
+    def stands_alone(self) -> bool:
+        """Whether it is called with the stored arguments only, and nothing is done around it."""
+        return self.surroundings is None and not (self.takes_context or self.takes_batch)
+
+    @property
     def wants_record(self) -> bool:
         """Whether the whole row is to be read before an attempt starts."""
         return self.takes_context or (self.surroundings is not None and self.surroundings.wants_record())

@@ -13,6 +13,7 @@ POSTGRES = Dialect(
     locks_by_snapshot=True,
     claims_from_marks=True,
     has_lateral=True,
+    has_arrays=True,
     steps_through_indexes=True,
 )
 MYSQL = Dialect(
@@ -26,6 +27,7 @@ MYSQL = Dialect(
     locks_by_snapshot=False,
     claims_from_marks=True,
     has_lateral=False,
+    has_arrays=False,
     steps_through_indexes=False,
 )
 SQLITE = Dialect(
@@ -39,5 +41,6 @@ SQLITE = Dialect(
     locks_by_snapshot=False,
     claims_from_marks=False,
     has_lateral=False,
+    has_arrays=False,
     steps_through_indexes=True,
 )

@@ -99,6 +99,11 @@ class Attempt:
         return is_final(outcome) and (self.stop is not Stop.CANCEL or isinstance(outcome, Succeeded))
 
     @property
+    def is_live(self) -> bool:
+        """Whether it waits for a place or runs."""
+        return self.phase is Phase.BEGUN or self.phase is Phase.CLAIMED
+
+    @property
     def hands_over(self) -> bool:
         """Whether another task may become ready when it ends, of which only we can tell."""
         return self.claimed.rerun_key is not None or self.claimed.lock_key is not None
@@ -132,48 +137,51 @@ class Attempts:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._live: dict[Lease, Attempt] = {}
-        self._unsettled: dict[Lease, Attempt] = {}
+        self._known: dict[Lease, Attempt] = {}
+        self._live = 0
         self.claims_begun = 0
         self.claims_ended = 0
         self.claim_in_doubt = False
         self.unbegun = 0
 
     def __len__(self) -> int:
-        return len(self._live)
+        return self._live
 
     def __contains__(self, lease: Lease) -> bool:
-        return lease in self._live
+        attempt = self._known.get(lease)
+        return attempt is not None and attempt.is_live
 
     @property
     def unsettled(self) -> int:
         """How many attempts have ended but are not written yet."""
-        return len(self._unsettled)
+        return len(self._known) - self._live
 
     @property
     def busy(self) -> int:
         """How many attempts are live or not written yet."""
-        return len(self._live) + len(self._unsettled)
+        return len(self._known)
 
     def live(self) -> list[Attempt]:
         """Return the attempts that wait for a place or run."""
         with self._lock:
-            return list(self._live.values())
+            return [attempt for attempt in self._known.values() if attempt.is_live] if self._live else []
 
     def known(self) -> set[tuple[str, int]]:
         """Return id and epoch of every attempt this process still answers for."""
         with self._lock:
-            return {(lease.task_id, lease.epoch) for leases in (self._live, self._unsettled) for lease in leases}
+            return set(self._known)
 
     def owes(self, worker_id: WorkerId) -> bool:
         """Whether outcomes are still to be written of attempts under an earlier id than this."""
         with self._lock:
-            return any(attempt.worker_id != worker_id for attempt in self._unsettled.values())
+            return any(not one.is_live and one.worker_id != worker_id for one in self._known.values())
 
-    def add(self, attempt: Attempt) -> None:
-        """Enter an attempt that was claimed."""
+    def add(self, *attempts: Attempt) -> None:
+        """Enter attempts that were claimed."""
         with self._lock:
-            self._live[attempt.lease] = attempt
+            self._live += len(attempts)
+            for attempt in attempts:
+                self._known[attempt.lease] = attempt
 
     def begin(self, attempt: Attempt, now: float) -> bool:
         """Let an attempt start.
@@ -194,9 +202,8 @@ class Attempts:
             if attempt.phase is not Phase.CLAIMED:
                 return False
             attempt.phase = Phase.TAKEN_BACK
+            self._live -= 1
             self.unbegun += 1
-            self._unsettled[attempt.lease] = attempt
-            self._live.pop(attempt.lease, None)
             return True
 
     def end(self, attempt: Attempt) -> bool:
@@ -205,16 +212,16 @@ class Attempts:
         False when somebody else ended it before.
         """
         with self._lock:
-            if attempt.phase in {Phase.ENDED, Phase.TAKEN_BACK}:
+            if not attempt.is_live:
                 return False
+            self._live -= 1
             self.unbegun += attempt.phase is Phase.CLAIMED
             attempt.phase = Phase.ENDED
-            self._unsettled[attempt.lease] = attempt
-            self._live.pop(attempt.lease, None)
             return True
 
-    def forget(self, attempt: Attempt) -> None:
-        """Note that nothing more will be written about an attempt."""
+    def forget(self, *attempts: Attempt) -> None:
+        """Note that nothing more will be written about attempts."""
         with self._lock:
-            self._unsettled.pop(attempt.lease, None)
-            self._live.pop(attempt.lease, None)
+            for attempt in attempts:
+                if self._known.pop(attempt.lease, None) is not None and attempt.is_live:
+                    self._live -= 1

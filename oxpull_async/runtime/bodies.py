@@ -10,18 +10,25 @@ from oxpull_async.domain.outcome import Succeeded
 from oxpull_async.domain.values import decode, encode_normalised
 from oxpull_async.runtime.attempts import Attempt
 
+NOTHING = Succeeded("null")
+
 
 def bound_body(attempt: Attempt, *first: object) -> Callable[[], Any]:
-    """Return the attempt's function bound to its stored arguments, after those given here.
+    """Return the attempt's function bound to its stored arguments, after those given here."""
+    args, kwargs = stored_arguments(attempt)
+    return partial(attempt.body.function, *first, *args, **kwargs)
+
+
+def stored_arguments(attempt: Attempt) -> tuple[list[object], dict[str, object]]:
+    """Return the attempt's stored arguments as its function takes them.
 
     Raises: InvalidPayload where they do not fit the function any more.
     """
-    claimed, body = attempt.claimed, attempt.body
+    claimed = attempt.claimed
     try:
-        args, kwargs = body.codec.decode(decode(claimed.args), decode(claimed.kwargs))  # type: ignore[arg-type]
+        return attempt.runnable.body.codec.decode(decode(claimed.args), decode(claimed.kwargs))  # type: ignore[arg-type]
     except InvalidArguments as misfit:
         raise InvalidPayload(f"the stored arguments no longer fit the function: {misfit}") from misfit
-    return partial(body.function, *first, *args, **kwargs)
 
 
 def batch_of(attempt: Attempt) -> BatchInfo:
@@ -40,7 +47,7 @@ def success(attempt: Attempt, value: object, max_bytes: int) -> Succeeded:
     Raises: InvalidPayload for a value that cannot be stored.
     """
     if value is None:
-        return Succeeded("null")
+        return NOTHING
     try:
         plain = attempt.body.codec.encode_return(value)
         return Succeeded(encode_normalised(plain, path="return_value", max_bytes=max_bytes))

@@ -67,6 +67,7 @@ class Dispatcher:
     def stop(self) -> None:
         """Claim nothing more; `run` returns."""
         self._stopping = True
+        self._claimer.goes_ahead = False
         self._wake.set()
 
     async def run(self) -> bool:

@@ -1,7 +1,7 @@
 """Attempts that have ended: what is written about them, and who is told."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.events import AttemptFailed, OutcomeIgnored, TaskSettled
@@ -15,8 +15,7 @@ from oxpull_async.store.results import get_tasks
 from oxpull_async.store.settle import Settled
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(NamedTuple):
     """An attempt that has ended, with its outcome."""
 
     attempt: Attempt
@@ -60,7 +59,9 @@ def announce(hub: Hub, batch: Sequence[Ended], settled: Settled) -> None:
 
 def count_ended(batch: Sequence[Ended], settled: Settled) -> int:
     """Count the attempts whose end is written; those that were handed back have not ended."""
-    return sum(ended.attempt.lease in settled and not isinstance(ended.outcome, Released) for ended in batch)
+    if len(settled) < len(batch):
+        batch = [ended for ended in batch if ended.attempt.lease in settled]
+    return sum(not isinstance(ended.outcome, Released) for ended in batch)
 
 
 async def written_before(database: Database, missing: Sequence[Ended]) -> Settled:

@@ -38,7 +38,7 @@ class Executor:
 
     def start(self, attempt: Attempt, record: TaskRecord | None) -> None:
         """Start an attempt; `record` is the whole row, given where its body wants it."""
-        run = self._run_coroutine if attempt.body.is_coroutine else self._run_function
+        run = self._run_coroutine if attempt.runnable.body.is_coroutine else self._run_function
         task = asyncio.Task(run(attempt, record), loop=self._loop, name=attempt.claimed.task_path, eager_start=True)
         if not task.done():
             attempt.aio_task = task
@@ -47,8 +47,10 @@ class Executor:
         if not self._begin(attempt):
             self._finish(attempt, Released())
             return
-        self._announce_start(attempt)
-        self._set_timer(attempt)
+        if self._hub.wants(TaskStarted):
+            self._announce_start(attempt)
+        if attempt.claimed.timeout is not None:
+            self._set_timer(attempt)
         self._finish(attempt, await self._performer.acall(attempt, record))
 
     async def _run_function(self, attempt: Attempt, record: TaskRecord | None) -> None:
@@ -82,9 +84,8 @@ class Executor:
         self.on_free()
 
     def _announce_start(self, attempt: Attempt) -> None:
-        if self._hub.wants(TaskStarted):
-            claimed = attempt.claimed
-            self._hub.emit(TaskStarted(claimed.id, claimed.task_path, claimed.attempt))
+        claimed = attempt.claimed
+        self._hub.emit(TaskStarted(claimed.id, claimed.task_path, claimed.attempt))
 
     def _set_timer(self, attempt: Attempt) -> None:
         if attempt.timeout is not None:

@@ -12,7 +12,7 @@ from oxpull_async.domain.record import TaskRecord, TaskStatus
 from oxpull_async.domain.surroundings import Run, Surroundings
 from oxpull_async.domain.workflow import Upstream
 from oxpull_async.runtime.attempts import Attempt
-from oxpull_async.runtime.bodies import batch_of, bound_body, success
+from oxpull_async.runtime.bodies import NOTHING, batch_of, bound_body, stored_arguments, success
 from oxpull_async.runtime.context import TaskContext
 from oxpull_async.runtime.endings import attempt_failed
 from oxpull_async.runtime.failures import cause, judge_failure
@@ -47,8 +47,13 @@ class Performer:
 
     async def acall(self, attempt: Attempt, record: TaskRecord | None) -> Outcome:
         """Await a coroutine; nothing is raised."""
-        surroundings = attempt.body.surroundings
+        body = attempt.runnable.body
+        surroundings = body.surroundings
         try:
+            if body.stands_alone:
+                args, kwargs = stored_arguments(attempt)
+                value = await body.function(*args, **kwargs)
+                return NOTHING if value is None else self._success(attempt, value)
             if surroundings is None:
                 return self._success(attempt, await self._body(attempt, record)())
             run = attempt.run(record)

@@ -51,8 +51,9 @@ class Settler:
         It is written with all others that are there when the statement under way returns.
         """
         self._ended.append(Ended(attempt, outcome))
-        self._ready.set()
-        self._idle.clear()
+        if len(self._ended) == 1:
+            self._ready.set()
+            self._idle.clear()
 
     async def flush(self) -> None:
         """Wait until everything taken so far is written."""
@@ -97,9 +98,10 @@ class Settler:
             settled = await self._settle_alone(batch)
         self._uncertain = False
         self._announce(batch, settled)
-        if any(ended.attempt.is_followed for ended in batch):
+        tied = [ended.attempt for ended in batch if not ended.attempt.claimed.stands_alone]
+        if any(attempt.is_followed for attempt in tied):
             self.on_counted()
-        if any(ended.attempt.hands_over for ended in batch):
+        if any(attempt.hands_over for attempt in tied):
             await self.on_handed_over()
 
     async def _wait_for_lease(self) -> None:
@@ -139,6 +141,5 @@ class Settler:
 
     def _announce(self, batch: Sequence[Ended], settled: Settled) -> None:
         self.settled += count_ended(batch, settled)
-        for ended in batch:
-            self._attempts.forget(ended.attempt)
+        self._attempts.forget(*[ended.attempt for ended in batch])
         announce(self._hub, batch, settled)

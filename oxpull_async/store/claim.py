@@ -207,7 +207,7 @@ async def _start_in_order(
         return Admitted() if admitted.starting else admitted, []
     await count_starts(conn, look.limits, rooms, admitted)
     permits = {row.task_id: permits_of(row, look.limits, rooms) for row in admitted.starting}
-    return admitted, [replace(task, permits=permits[task.id]) for task in _in_order(rows)]
+    return admitted, [task._replace(permits=permits[task.id]) for task in _in_order(rows)]
 
 
 async def _read_free(conn: Connection, request: ClaimRequest) -> Sequence[Row]:

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from oxpull_async.db.contract import Connection, Row
-from oxpull_async.domain.chunks import chunks
-from oxpull_async.domain.outcome import Lease, Settlement
+from oxpull_async.domain.chunks import MAX_BATCH_ROWS, chunks
+from oxpull_async.domain.outcome import Lease, Settlement, Succeeded
 from oxpull_async.domain.record import TaskId, TaskStatus, task_id, wire_id
 from oxpull_async.store.follow_ups import follow_ends, lock_free_keys
 from oxpull_async.store.locks import hand_over
@@ -14,6 +14,7 @@ from oxpull_async.store.moved import Moved, follow_moved, follow_stored
 from oxpull_async.store.rate_windows import follow_outcomes
 
 ROW_OVERHEAD = 200
+_STATUSES: dict[str, TaskStatus] = {status.value: status for status in TaskStatus}
 
 type Settled = dict[Lease, TaskStatus]
 
@@ -37,16 +38,16 @@ async def settle(conn: Connection, settlements: Sequence[Settlement]) -> Settled
     An outcome that is absent from the answer changed nothing: the task had been taken away, and the news is not an
     error. Repeating the call after a lost connection is safe, since the write that lands moves the row out of RUNNING.
     """
-    keys = {one.lease.task_id: one.rerun_key for one in settlements if one.rerun_key is not None}
-    locks = {one.lease: one.lock_key for one in settlements if one.lock_key is not None}
-    limited = [one for one in settlements if one.permits or one.holds is not None]
-    if all(one.is_bare for one in settlements):
+    if all([one.is_bare for one in settlements]):  # noqa: C419 - quicker than a generator
         written = await _settle_rows(conn, settlements)
         if written.keys or written.moved:
             async with conn.transaction():
                 await follow_stored(conn, list(written.moved))
                 await _follow_late(conn, written.keys)
         return written.settled
+    keys = {one.lease.task_id: one.rerun_key for one in settlements if one.rerun_key is not None}
+    locks = {one.lease: one.lock_key for one in settlements if one.lock_key is not None}
+    limited = [one for one in settlements if one.permits or one.holds is not None]
     async with conn.transaction():
         free = await lock_free_keys(conn, sorted(set(keys.values())))
         written = await _settle_rows(conn, settlements)
@@ -65,6 +66,8 @@ async def _follow_late(conn: Connection, keys: Mapping[TaskId, str]) -> None:
 
 
 async def _settle_rows(conn: Connection, settlements: Sequence[Settlement]) -> _Written:
+    if conn.dialect.has_arrays and _may_go_by_ids(settlements, conn.max_batch_bytes):
+        return await _write_successes(conn, settlements)
     rows = sorted(((one, one.columns()) for one in settlements), key=lambda row: str(row[1]["id"]))
     sized = ((row, _size(row[1])) for row in rows)
     parts = list(chunks(sized, max_bytes=conn.max_batch_bytes))
@@ -91,6 +94,26 @@ async def report_progress(conn: Connection, lease: Lease, progress: str) -> bool
     return await conn.execute("report_progress", id=id_, epoch=lease.epoch, progress=progress) > 0
 
 
+def _may_go_by_ids(settlements: Sequence[Settlement], max_bytes: int) -> bool:
+    """Whether they are successes of one epoch, as most are, and few enough for one statement."""
+    if not 0 < len(settlements) <= MAX_BATCH_ROWS or len({one.lease.epoch for one in settlements}) > 1:
+        return False
+    size = ROW_OVERHEAD * len(settlements)
+    for one in settlements:
+        if type(one.outcome) is not Succeeded:
+            return False
+        size += len(one.outcome.value)
+    return size <= max_bytes
+
+
+async def _write_successes(conn: Connection, settlements: Sequence[Settlement]) -> _Written:
+    ids = ",".join([one.lease.task_id for one in settlements])
+    values = [(one.lease.task_id, one.outcome.value) for one in settlements if isinstance(one.outcome, Succeeded)]
+    results = ",".join([f'"{id_}":{value}' for id_, value in values if value != "null"])
+    epoch = settlements[0].lease.epoch
+    return _read(await conn.fetch("settle_successes", ids=f"{{{ids}}}", epoch=epoch, results=f"{{{results}}}"))
+
+
 async def _write(conn: Connection, part: Sequence[tuple[Settlement, dict[str, object]]]) -> _Written:
     outcomes = json.dumps([columns for _, columns in part])
     if conn.dialect.update_returns_rows:
@@ -99,17 +122,20 @@ async def _write(conn: Connection, part: Sequence[tuple[Settlement, dict[str, ob
         rows = await conn.fetch("lock_outcomes", outcomes=outcomes)
         if rows:
             await conn.execute("settle", outcomes=outcomes)
-    settled = {Lease(task_id(row[0]), row[1]): TaskStatus(row[2]) for row in rows}
-    followed = {task_id(row[0]): _moved(row) for row in rows if row[4] is not None or row[5] is not None}
-    return _Written(
-        settled,
-        {task_id(row[0]): row[3] for row in rows if row[3] is not None},
-        {id_: moved for id_, moved in followed.items() if moved.status.is_finished},
-    )
+    return _read(rows)
 
 
-def _moved(row: Row) -> Moved:
-    return Moved(TaskStatus(row[2]), row[4] is not None, None if row[5] is None else task_id(row[5]))
+def _read(rows: Sequence[Row]) -> _Written:
+    written = _Written({}, {}, {})
+    for id_, epoch, word, key, batch_id, workflow_id in rows:
+        text, status = task_id(id_), _STATUSES[word]
+        written.settled[Lease(text, epoch)] = status
+        if key is not None:
+            written.keys[text] = key
+        if (batch_id is not None or workflow_id is not None) and status.is_finished:
+            node_of = None if workflow_id is None else task_id(workflow_id)
+            written.moved[text] = Moved(status, batch_id is not None, node_of)
+    return written
 
 
 def _leases(leases: Sequence[Lease]) -> str:

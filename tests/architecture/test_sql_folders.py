@@ -30,6 +30,7 @@ EXCUSED: dict[str, Excuse] = {
     "notify_apart": Excuse("has_listen", frozenset({"postgres"})),
     "claim_ids": Excuse("update_returns_rows", frozenset({"postgres", "sqlite"})),
     "claim_past_locked": Excuse("update_returns_rows", frozenset({"postgres", "sqlite"})),
+    "settle_successes": Excuse("has_arrays", frozenset({"postgres"})),
     "claimed_tasks": Excuse("update_returns_rows", frozenset({"mysql"})),
     "lock_outcomes": Excuse("update_returns_rows", frozenset({"mysql"})),
     "waiting_places": Excuse("has_lateral", frozenset({"mysql", "sqlite"})),

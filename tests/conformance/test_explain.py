@@ -1,6 +1,5 @@
 """What keeps a task from being claimed is told by the claim's own conditions."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -124,7 +123,7 @@ async def test_a_holder_that_ends_while_it_is_looked_up_is_not_named(conn: Conne
     worker = await make.worker(conn)
     ids = await stored(conn, locked(), locked())
     [holder] = await take(conn, worker)
-    looks = Meanwhile(conn, "taken_slots", lambda inner: end(inner, replace(holder, lock_key=None)))
+    looks = Meanwhile(conn, "taken_slots", lambda inner: end(inner, holder._replace(lock_key=None)))
     [reason] = (await explained(looks, ids[1])).reasons
     assert (reason.kind, reason.task_id) == ("lock", None)
     assert "has a free place" in reason.text

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -163,7 +162,7 @@ async def test_B1_only_an_ended_task_that_was_woken_hands_on(
 ) -> None:
     worker = await make.worker(conn)
     ids = await stored(conn, locked(limit=2), *[locked(limit=2) for _ in range(4)])
-    await end(conn, replace((await take(conn, worker))[0], lock_key=None))
+    await end(conn, (await take(conn, worker))[0]._replace(lock_key=None))
     assert await statuses(conn, ids) == "SRWWW"
     assert await action(Between(conn, ids[2]) if woken_meanwhile else conn, [ids[2]]) == 1
     assert await statuses(conn, ids) == ("SRXDW" if woken_meanwhile else "SRXWW")

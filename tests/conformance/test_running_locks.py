@@ -276,7 +276,7 @@ async def test_B1_waiters_of_a_free_slot_are_found(conn: Connection) -> None:
     ids = await stored(conn, *[locked(limit=2) for _ in range(5)], locked("other"), locked("other"))
     running = await take(conn, worker)
     for task in running[:2]:
-        await end(conn, replace(task, lock_key=None))  # as a slot that nobody handed over
+        await end(conn, task._replace(lock_key=None))  # as a slot that nobody handed over
     assert await statuses(conn, ids) == "SSWWWRW"
     assert await locks.hand_over_idle(conn, 100) == 2
     assert await statuses(conn, ids) == "SSDDWRW"
