@@ -11,8 +11,7 @@ from contextvars import Context
 from dataclasses import replace
 
 import aiomysql
-from aiomysql.connection import MySQLResult
-from pymysql.constants import SERVER_STATUS
+from aiomysql.connection import SERVER_STATUS, MySQLResult
 
 from oxpull_async.db.contract import MAX_BATCH_BYTES, Connection, Dialect, Row, Scalar
 from oxpull_async.db.statements import FORMAT, Statement
@@ -137,7 +136,7 @@ class OwnSession(AiomysqlSession):
         return self.link.is_open and not self.link.get_transaction_status()
 
     async def control(self, sql: str) -> None:
-        """Run SQL without values; a transaction begins with its first command, and without one not at all."""
+        """Run SQL without values; a transaction begins with its first command, if one comes."""
         if sql == "BEGIN":
             self.link.begin_with_next()
         elif not (sql in ("COMMIT", "ROLLBACK") and self.link.never_begin()):
@@ -149,7 +148,6 @@ class OwnSession(AiomysqlSession):
         if isinstance(translated, ConnectionLost):
             self.on_lost()
         return translated
-
 
     async def _exchange(self, data: bytes) -> MySQLResult:
         return await self.link.ask(data)

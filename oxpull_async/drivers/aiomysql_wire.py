@@ -1,4 +1,4 @@
-"""How our own connections of aiomysql read answers: whole buffers at once, all rows in one loop.
+"""How our own connections of aiomysql read: whole buffers at once, all rows in one loop.
 
 The library awaits twice for each row and looks up a converter for each value. Not here: what a connection is set up for
 (`aiomysql_link`).
@@ -10,14 +10,12 @@ from decimal import Decimal
 from typing import Any
 
 import aiomysql
-from aiomysql.connection import MySQLResult
-from pymysql.connections import TEXT_TYPES
-from pymysql.constants import COMMAND, CR, FIELD_TYPE
-from pymysql.converters import convert_datetime
+from aiomysql.connection import COMMAND, CR, FIELD_TYPE, TEXT_TYPES, MySQLResult, decoders
 
 type Read = Callable[[bytes], Any]
 
 _CHUNK = 256 * 1024
+_HEAD = 4  # size 3, number 1
 _FIELD_TAIL = 12  # character set 2, length 4, type 1, flags 2, decimals 1, filler 2
 _BINARY = 63
 _NULL, _WIDTHS = 251, {252: 2, 253: 3, 254: 8}
@@ -29,35 +27,38 @@ class Answer(MySQLResult):  # type: ignore[misc]
     """What the server answers to one command; it knows of its columns only how they are read."""
 
     rows: Any
-    _readers: list[Read]
+    affected_rows: Any
+
+    def __init__(self, wire: "Wire") -> None:
+        super().__init__(wire)
+        self._wire = wire
+        self._readers: list[Read] = []
 
     async def _get_descriptions(self) -> None:
-        link = self.connection
         # A field's packet ends in a part of fixed length, and nothing before it matters here.
-        tails = [(await link._read_packet()).get_all_data()[-_FIELD_TAIL:] for _ in range(self.field_count)]
+        tails = [(await self._wire.packet()).get_all_data()[-_FIELD_TAIL:] for _ in range(self.field_count)]
         self._readers = [_reader(tail[6], tail[0] | tail[1] << 8) for tail in tails]
-        await link._read_packet()
+        await self._wire.packet()
 
     async def _read_rowdata_packet(self) -> None:
-        link, readers = self.connection, self._readers
         rows: list[tuple[Any, ...]] = []
         while True:
-            link.take_rows(readers, rows)
-            packet = await link._read_packet()  # the end, or a row of which a part is still to come
+            self._wire.take_rows(self._readers, rows)
+            packet = await self._wire.packet()  # the end, or a row of which a part is still to come
             if self._check_packet_is_eof(packet):
                 break
-            rows.append(row_at(packet.get_all_data(), 0, readers))
-        self.connection = None
+            rows.append(row_at(packet.get_all_data(), 0, self._readers))
         self.affected_rows = len(rows)
         self.rows = rows
 
 
 class Wire(aiomysql.Connection):  # type: ignore[misc]
-    """A connection that reads what has arrived at once, and begins a transaction with its first command."""
+    """A connection that reads all that has arrived, and begins with the first command."""
 
     _held = b""
     _at = 0
     _begins = False
+    _next_seq_id: int
 
     def begin_with_next(self) -> None:
         """Open a transaction together with the next command, in the same trip."""
@@ -81,17 +82,21 @@ class Wire(aiomysql.Connection):  # type: ignore[misc]
             answer = await self._answer()
         return answer
 
+    async def packet(self) -> Any:
+        """Read the next packet whole; raises what the server answers where that is an error."""
+        return await self._read_packet()
+
     def take_rows(self, readers: list[Read], rows: list[tuple[Any, ...]]) -> None:
         """Move all rows that have arrived whole from the buffer into `rows`."""
         held, at, ends, before = self._held, self._at, len(self._held), len(rows)
-        while ends - at > 4:
+        while ends - at > _HEAD:
             size = held[at] | held[at + 1] << 8 | held[at + 2] << 16
-            first = held[at + 4]
+            first = held[at + _HEAD]
             is_last = first == _ERROR or (first == _END and size <= _LONGEST_END)
-            if is_last or size == _WHOLE or at + 4 + size > ends:
+            if is_last or size == _WHOLE or at + _HEAD + size > ends:
                 break
-            rows.append(row_at(held, at + 4, readers))
-            at += 4 + size
+            rows.append(row_at(held, at + _HEAD, readers))
+            at += _HEAD + size
         self._at = at
         self._next_seq_id = (self._next_seq_id + len(rows) - before) % 256
 
@@ -167,7 +172,7 @@ def _reader(kind: int, charset: int) -> Read:
         return _decimal
     if kind in TEXT_TYPES and kind != FIELD_TYPE.JSON and charset == _BINARY:
         return bytes
-    convert = aiomysql.connection.decoders.get(kind)
+    convert = decoders.get(kind)
     return _text if convert is None or kind in TEXT_TYPES else lambda value: convert(value.decode())
 
 
@@ -182,4 +187,4 @@ def _instant(value: bytes) -> Any:
     try:
         return datetime.fromisoformat(value.decode())
     except ValueError:  # such as a date without a month, which some servers store
-        return convert_datetime(value.decode())
+        return decoders[FIELD_TYPE.DATETIME](value.decode())
