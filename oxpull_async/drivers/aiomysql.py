@@ -11,6 +11,7 @@ from contextvars import Context
 from dataclasses import replace
 
 import aiomysql
+from aiomysql.connection import SERVER_STATUS, MySQLResult
 
 from oxpull_async.db.contract import MAX_BATCH_BYTES, Connection, Dialect, Row, Scalar
 from oxpull_async.db.statements import FORMAT, Statement
@@ -24,7 +25,7 @@ from oxpull_async.domain.errors import (
     UsageError,
 )
 from oxpull_async.drivers.aiomysql_errors import translate
-from oxpull_async.drivers.aiomysql_link import Link, PlainCursor, ServerFacts, ask_facts, connect, kill
+from oxpull_async.drivers.aiomysql_link import Link, PlainCursor, ServerFacts, ask_facts, connect, kill, matched_by
 from oxpull_async.drivers.dialects import MYSQL
 from oxpull_async.drivers.pool import LoopPools, PoolConfig
 from oxpull_async.drivers.session import Session, Speech
@@ -57,11 +58,12 @@ class AiomysqlSession(Session):
 
     async def query(self, statement: Statement, values: list[Scalar]) -> Sequence[Row]:
         """Run a statement and return its rows as tuples, whatever the owner's cursors give."""
-        return (await self._run(statement.sql, values)).rows
+        return (await self._run(statement.sql, values)).rows or ()
 
     async def command(self, statement: Statement, values: list[Scalar]) -> int:
         """Run a statement and return how many rows it matched."""
-        return (await self._run(statement.sql, values)).matched
+        answer = await self._run(statement.sql, values)
+        return matched_by(answer, int(answer.affected_rows))
 
     async def control(self, sql: str) -> None:
         """Run SQL without values; a commit of what the server has undone is an error."""
@@ -81,9 +83,10 @@ class AiomysqlSession(Session):
             self.undone = self.joined or self.depth > 0
         return translated
 
-    async def _run(self, sql: str, values: list[Scalar]) -> PlainCursor:
+    async def _run(self, sql: str, values: list[Scalar]) -> MySQLResult:
         self._refuse_if_undone()
-        literals = tuple(f"X'{v.hex()}'" if isinstance(v, bytes) else self.raw.escape(v) for v in values)
+        escapes = not self.raw.server_status & SERVER_STATUS.SERVER_STATUS_NO_BACKSLASH_ESCAPES
+        literals = tuple([quoted(v, escapes=escapes) if isinstance(v, str) else self._literal(v) for v in values])
         data = (sql % literals).encode(self.raw.encoding)
         if len(data) >= self.facts.max_packet:
             raise DataRefused(
@@ -92,17 +95,24 @@ class AiomysqlSession(Session):
             )
         return await self._send(data)
 
-    async def _send(self, data: bytes) -> PlainCursor:
-        cursor = PlainCursor(self.raw)
+    def _literal(self, value: Scalar) -> str:
+        return f"X'{value.hex()}'" if isinstance(value, bytes) else str(self.raw.escape(value))
+
+    async def _send(self, data: bytes) -> MySQLResult:
         self.running += 1
         try:
-            await cursor.execute(data)
+            return await self._exchange(data)
         except asyncio.CancelledError:
             self.interrupted = True
             raise
         finally:
             self.running -= 1
-        return cursor
+
+    async def _exchange(self, data: bytes) -> MySQLResult:
+        """Send a command and read its answer; the connection may be the caller's, with its settings."""
+        cursor = PlainCursor(self.raw)
+        await cursor.execute(data)
+        return cursor.answer
 
     def _refuse_if_undone(self) -> None:
         if self.undone:
@@ -125,12 +135,22 @@ class OwnSession(AiomysqlSession):
             return False
         return self.link.is_open and not self.link.get_transaction_status()
 
+    async def control(self, sql: str) -> None:
+        """Run SQL without values; a transaction begins with its first command, if one comes."""
+        if sql == "BEGIN":
+            self.link.begin_with_next()
+        elif not (sql in ("COMMIT", "ROLLBACK") and self.link.never_begin()):
+            await super().control(sql)
+
     def translate(self, error: Exception) -> Exception:
         """Translate as for any session; a lost connection takes its idle siblings along."""
         translated = super().translate(error)
         if isinstance(translated, ConnectionLost):
             self.on_lost()
         return translated
+
+    async def _exchange(self, data: bytes) -> MySQLResult:
+        return await self.link.ask(data)
 
 
 class AiomysqlDatabase:
@@ -212,6 +232,13 @@ class AiomysqlDatabase:
             except Exception as error:
                 raise translate(error, closed=raw.closed, rolls_back=False) from error
         return self._adapter.facts
+
+
+def quoted(text: str, *, escapes: bool) -> str:
+    """Return a text as a literal; what needs no escape is left as it is, unlike in the library."""
+    if not escapes:
+        return "'" + text.replace("'", "''") + "'"
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\0", "\\0") + "'"
 
 
 def id_type(version: str) -> str:

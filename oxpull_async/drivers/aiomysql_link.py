@@ -14,6 +14,7 @@ import aiomysql
 from aiomysql.connection import CLIENT
 
 from oxpull_async.drivers.aiomysql_errors import unavailable
+from oxpull_async.drivers.aiomysql_wire import Wire
 from oxpull_async.drivers.url import DatabaseUrl, ssl_context
 
 _TLS_MISSING = 2026
@@ -41,21 +42,15 @@ class PlainCursor(aiomysql.Cursor):  # type: ignore[misc]
     """A cursor with rows as tuples, which saves the round trip that asks for warnings."""
 
     @property
-    def rows(self) -> tuple[tuple[Any, ...], ...]:
-        """The rows of the last statement; none where it has no result."""
-        return self._rows or ()
-
-    @property
-    def matched(self) -> int:
-        """How many rows an UPDATE matched, also where the owner had changed rows counted."""
-        said = _MATCHED.search(getattr(self._result, "message", None) or b"")
-        return int(said[1]) if said else int(self.rowcount)
+    def answer(self) -> Any:
+        """What the server answered."""
+        return self._result
 
     async def _show_warnings(self, conn: object) -> None:
         """Ask for nothing: what matters is an error in strict mode."""
 
 
-class Link(aiomysql.Connection):  # type: ignore[misc]
+class Link(Wire):
     """A connection of our own, which can be told to refuse a server without TLS."""
 
     def __init__(self, url: DatabaseUrl) -> None:
@@ -79,10 +74,7 @@ class Link(aiomysql.Connection):  # type: ignore[misc]
     async def open(self) -> ServerFacts:
         """Connect and set the session up, in one round trip after the handshake."""
         await self._connect()
-        await self.query(self._set_up)
-        while self._result.has_next:
-            await self.next_result()
-        return facts_of(self._result.rows[0])
+        return facts_of((await self.ask(self._set_up.encode())).rows[0])
 
     @property
     def is_open(self) -> bool:
@@ -125,11 +117,17 @@ async def connect(url: DatabaseUrl) -> tuple[Link, ServerFacts]:
         raise
 
 
+def matched_by(answer: Any, affected: int) -> int:
+    """Return how many rows a command matched, by what the server says in words where it does."""
+    said = _MATCHED.search(getattr(answer, "message", None) or b"")
+    return int(said[1]) if said else affected
+
+
 async def ask_facts(raw: aiomysql.Connection) -> ServerFacts:
     """Ask the server behind a caller's connection for its facts."""
     cursor = PlainCursor(raw)
     await cursor.execute(_FACTS)
-    return facts_of(cursor.rows[0])
+    return facts_of(cursor.answer.rows[0])
 
 
 def facts_of(row: tuple[Any, ...]) -> ServerFacts:

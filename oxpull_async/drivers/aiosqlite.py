@@ -36,6 +36,7 @@ from oxpull_async.drivers.sqlite_file import (
     run_foreign,
     run_patiently,
     run_together,
+    stamp_of,
 )
 from oxpull_async.drivers.url import DatabaseUrl
 
@@ -57,6 +58,7 @@ class AiosqliteSession(Session):
         self.running = 0
         self.left = False
         self.seen_version: int | None = None
+        self.seen_stamp: tuple[int, ...] | None = None
         self.sent_at = 0.0
         self.patience = settings.patience
         self._line = _line_of(settings.path)
@@ -127,8 +129,11 @@ class AiosqliteSession(Session):
 
     async def file_changed(self) -> bool:
         """Say whether another connection has committed since the last call; True at the first."""
-        before, answer = self.seen_version, await self.guard(self._answer("PRAGMA data_version", ()))
-        self.seen_version = answer.rows[0][0]
+        before, stamp = self.seen_version, stamp_of(self.settings.path)
+        if before is not None and stamp is not None and stamp == self.seen_stamp:
+            return False
+        answer = await self.guard(self._answer("PRAGMA data_version", ()))
+        self.seen_version, self.seen_stamp = answer.rows[0][0], stamp
         return self.seen_version != before
 
     async def _run(self, statement: Statement, values: Sequence[Scalar]) -> Answer:

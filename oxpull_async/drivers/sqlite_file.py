@@ -3,6 +3,7 @@
 Nothing here knows an event loop; what calls it runs on the thread that aiosqlite gives each connection.
 """
 
+import os
 import sqlite3
 import threading
 import time
@@ -17,6 +18,7 @@ from oxpull_async.drivers.sqlite_errors import may_be_repeated
 MEMORY = ":memory:"
 _SLICE_SECONDS = 0.2
 _BREATH_SECONDS = 0.002
+_TICK_NS = 50_000_000
 _CACHED_STATEMENTS = 256
 _STEPS_BETWEEN_LOOKS = 1_000_000
 _TRANSACTION = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
@@ -180,3 +182,17 @@ def _run(connection: sqlite3.Connection, sql: str, values: Sequence[Scalar]) -> 
     cursor.row_factory = None
     cursor.execute(sql, values)
     return Answer(cursor.fetchall(), cursor.rowcount)
+
+
+def stamp_of(path: str) -> tuple[int, ...] | None:
+    """Return what differs once anybody has written the database; None where it is not sure.
+
+    A write within a tick of the files' clock may leave the times as they are, so fresh ones say nothing.
+    """
+    stamp: tuple[int, ...] = ()
+    for name in (path, path + "-wal"):
+        with suppress(OSError):
+            found = os.stat(name)  # noqa: PTH116 - a Path costs more than the call, and this runs all the time
+            stamp += (found.st_ino, found.st_size, found.st_mtime_ns)
+    newest = max(stamp[2::3], default=0)
+    return stamp if time.time_ns() - newest > _TICK_NS else None

@@ -17,6 +17,7 @@ from oxpull_async.domain.outcome import Lease, Released, Settlement
 from oxpull_async.runtime.attempts import Attempt, Attempts, Phase
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.lease import LeaseState
+from oxpull_async.runtime.lookout import Lookout
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.lease import held, unknown_attempts
 from oxpull_async.store.settle import mark_begun, settle
@@ -29,10 +30,11 @@ MOST_UNSTARTED = 1.0
 class Caretaker:
     """Looks after the attempts of one worker."""
 
-    def __init__(self, database: Database, attempts: Attempts, lease: LeaseState, hub: Hub) -> None:
+    def __init__(self, database: Database, attempts: Attempts, lease: LeaseState, lookout: Lookout, hub: Hub) -> None:
         self._database = database
         self._attempts = attempts
         self._lease = lease
+        self._lookout = lookout
         self._hub = hub
         self._suspects: dict[tuple[str, int], int] = {}
         self._looked_at = 0.0
@@ -58,8 +60,9 @@ class Caretaker:
                 self._hub.emit(DatabaseDown("caretaker", str(trouble), TICK))
 
     def _is_due(self) -> bool:
-        """Once in a renewal interval it looks even when nothing seems to run here."""
-        return time.monotonic() - self._looked_at >= self._lease.interval
+        """Once in a renewal interval somebody looks even when nothing seems to run here."""
+        interval = self._lease.interval
+        return time.monotonic() - self._looked_at >= interval and not self._lookout.knows_of_no_rows(interval)
 
     async def look(self) -> None:
         """Read what runs under this worker's id; pass on cancels, hand back what nobody here knows."""

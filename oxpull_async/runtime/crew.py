@@ -3,7 +3,7 @@
 import asyncio
 import os
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,10 +21,12 @@ from oxpull_async.runtime.host import Host
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.lease import LeaseState
 from oxpull_async.runtime.lease_thread import LeaseThread
+from oxpull_async.runtime.lookout import Lookout
 from oxpull_async.runtime.notifier import Notifier
 from oxpull_async.runtime.reaper import Reaper
 from oxpull_async.runtime.reconciler import Reconciler
 from oxpull_async.runtime.renewer import Renewer
+from oxpull_async.runtime.rest import Rest
 from oxpull_async.runtime.scheduler import Scheduler
 from oxpull_async.runtime.settler import Settler
 from oxpull_async.runtime.watchdog import Watchdog
@@ -37,6 +39,7 @@ class Crew:
 
     attempts: Attempts
     lease: LeaseState
+    lookout: Lookout
     settler: Settler
     executor: Executor
     claimer: Claimer
@@ -57,18 +60,23 @@ def assemble(host: Host, plan: Plan, hub: Hub) -> Crew:
     settler = Settler(database, attempts, lease, hub)
     executor = Executor(host, attempts, settler, lease, hub)
     executor.threads = anyio.CapacityLimiter(plan.threads)
+    lookout = Lookout(database, host.settings.alias, lease)
     claimer = Claimer(host, plan, executor, lease, hub)
-    dispatcher = Dispatcher(host, plan, claimer, attempts, hub)
+    rest = Rest(lookout)
+    dispatcher = Dispatcher(host, plan, claimer, attempts, rest, hub)
+    reconciler = Reconciler(database, lease, lookout, hub)
     patient = database.patient(host.settings.lease_seconds)
-    caretaker = Caretaker(patient, attempts, lease, hub)
+    caretaker = Caretaker(patient, attempts, lease, lookout, hub)
     watchdog = Watchdog(asyncio.get_running_loop(), attempts, hub)
     renewer = Renewer(patient, _card(host, plan), lease, hub)
     crew = Crew(
-        attempts, lease, settler, executor, claimer, dispatcher, Notifier(database, dispatcher.wake, hub),
-        Reaper(database, attempts, lease, hub), Reconciler(database, lease, hub), Scheduler(host, claimer.lookup, hub),
+        attempts, lease, lookout, settler, executor, claimer, dispatcher,
+        Notifier(database, partial(_each, (dispatcher.wake, reconciler.wake)), hub),
+        Reaper(database, attempts, lease, lookout, hub), reconciler, Scheduler(host, claimer.lookup, lookout, hub),
         caretaker, watchdog, renewer,
         LeaseThread(patient, renewer, caretaker, watchdog),
     )  # fmt: skip
+    crew.notifier.on_pushed = partial(setattr, rest, "pushed")
     announce = partial(host.announce, "")
     crew.settler.on_handed_over = crew.reconciler.on_moved = announce
     crew.reaper.on_handed_over = partial(_announce_moved, crew, announce)
@@ -80,13 +88,24 @@ def _wire(crew: Crew) -> None:
     """Connect what one service notices to what another does about it; the lease thread's calls cross over safely."""
     loop = asyncio.get_running_loop()
     crew.executor.on_free = crew.settler.on_counted = crew.dispatcher.wake
-    crew.notifier.on_pushed = partial(setattr, crew.dispatcher, "pushed")
     crew.caretaker.on_cancel = across(loop, partial(_cancel, crew))
     crew.caretaker.on_taken_back = across(loop, _forget_waiting)
     crew.caretaker.on_released = across(loop, partial(_look_behind, crew))
     crew.renewer.on_lost = across(loop, partial(_stop_all, crew))
     crew.dispatcher.on_doubt = partial(crew.thread.tell, crew.renewer.doubt)
     crew.renewer.notes = partial(_notes, crew)
+    crew.lookout.on_care = partial(_look_after, crew)
+
+
+def _each(wakes: Sequence[Callable[[str], None]], queue_name: str) -> None:
+    for wake in wakes:
+        wake(queue_name)
+
+
+def _look_after(crew: Crew) -> None:
+    """Have those look who do what the lookout has seen a reason for."""
+    crew.reconciler.wake()
+    crew.reaper.wake()
 
 
 def _notes(crew: Crew) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from oxpull_async.runtime.attempts import Attempts
 from oxpull_async.runtime.claimer import Claimer, Plan
 from oxpull_async.runtime.host import Host
 from oxpull_async.runtime.hub import Hub
-from oxpull_async.runtime.pauses import Backoff, poll_pause
+from oxpull_async.runtime.pauses import Backoff
 from oxpull_async.runtime.repeat import repeat
+from oxpull_async.runtime.rest import Rest
 from oxpull_async.store.queues import Outlook, peek, promote
 
 if TYPE_CHECKING:
@@ -41,18 +42,17 @@ class Streak:
 class Dispatcher:
     """Keeps one worker supplied, on its event loop."""
 
-    def __init__(self, host: Host, plan: Plan, claimer: Claimer, attempts: Attempts, hub: Hub) -> None:
+    def __init__(self, host: Host, plan: Plan, claimer: Claimer, attempts: Attempts, rest: Rest, hub: Hub) -> None:
         self._host = host
         self._plan = plan
         self._claimer = claimer
         self._attempts = attempts
+        self._rest = rest
         self._hub = hub
         self._wake = asyncio.Event()
         self._hints: dict[str, None] = {}
         self._stopping = False
-        self._busy_until = time.monotonic()
         self._fruitless = Streak()
-        self.pushed = False
         self.on_doubt: Callable[[], None] = lambda: None
 
     def wake(self, queue_name: str = "") -> None:
@@ -155,8 +155,8 @@ class Dispatcher:
 
     def _idle_pause(self, outlook: Outlook) -> float:
         if self._attempts.busy:
-            self._busy_until = time.monotonic()
-        pause = poll_pause(time.monotonic() - self._busy_until, pushed=self.pushed)
+            self._rest.end()
+        pause = self._rest.pause()
         if self._plan.burst:
             pause = min(pause, LOOK_WHILE_BUSY)
         pause = self._claimer.limits.shortened(pause)
@@ -165,6 +165,8 @@ class Dispatcher:
     async def _look(self) -> Outlook:
         """Let rows whose time has come be claimed, and say which served queues have due rows."""
         alias = self._host.settings.alias
+        if not self._plan.burst and not self._attempts.busy and (quiet := await self._rest.quiet()) is not None:
+            return quiet
         began = time.monotonic()
         outlook = await repeat(self._host.database, lambda conn: peek(conn, alias))
         self._claimer.marks.look_took = time.monotonic() - began
@@ -173,6 +175,7 @@ class Dispatcher:
             outlook = await repeat(self._host.database, lambda conn: peek(conn, alias))
         if await self._claimer.limits.sort(outlook):
             outlook = await repeat(self._host.database, lambda conn: peek(conn, alias))
+        self._rest.note(outlook)
         served = self._plan.queues
         if served is None:
             return outlook
@@ -202,7 +205,7 @@ class Dispatcher:
             count = await self._claimer.claim(queues)
             total += count
             if count:
-                self._busy_until = time.monotonic()
+                self._rest.end()
             if count < max(asked, 1):
                 break
             await asyncio.sleep(0 if self._has_much_room() else GATHER_PAUSE)

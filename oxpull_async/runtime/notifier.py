@@ -9,7 +9,7 @@ from oxpull_async.domain.events import ListenerLost
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.pauses import Backoff
 
-CHANGE_PAUSE = 0.025
+CHANGE_PAUSE = 0.035
 
 
 class Notifier:
@@ -53,6 +53,7 @@ class Notifier:
     async def _watch(self) -> None:
         """Look for changes by others where the database can tell without a query."""
         while (changed := await self._changed()) is not None:
+            self.on_pushed(True)
             if changed:
                 self._wake("")
             await asyncio.sleep(CHANGE_PAUSE)

@@ -1,10 +1,11 @@
 """How long the loops wait: while the database is away, and between looks at an idle queue."""
 
+import math
 import random
 
 FIRST, LONGEST = 0.1, 2.0
-BUSY_POLL, IDLE_POLL, PUSHED_POLL = 0.02, 0.5, 5.0
-COOLING = 10.0
+BUSY_POLL, WARM_POLL, IDLE_POLL, PUSHED_POLL = 0.02, 0.04, 1.2, 5.0
+COOLING, DOUBLING = 10.0, 0.4
 FIRST_SIDE_PAUSE, SIDE_PAUSE, SIDE_SHARE = 0.25, 0.02, 1 / 30
 
 
@@ -27,11 +28,14 @@ class Backoff:
 def poll_pause(idle_for: float, *, pushed: bool) -> float:
     """Return the seconds until the next look.
 
-    Short after work, long when idle, longest where wake-ups are pushed.
+    Short for a while after work, then soon long; longest where wake-ups are pushed.
     """
     if pushed:
         return PUSHED_POLL
-    return BUSY_POLL + (IDLE_POLL - BUSY_POLL) * min(idle_for / COOLING, 1.0) ** 4
+    if idle_for < COOLING:
+        return BUSY_POLL + (WARM_POLL - BUSY_POLL) * idle_for / COOLING
+    doublings = min((idle_for - COOLING) / DOUBLING, 10.0)
+    return min(WARM_POLL * math.exp2(doublings), IDLE_POLL)
 
 
 def side_pause(took: float) -> float:

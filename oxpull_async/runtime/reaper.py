@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from oxpull_async.db.contract import Database
@@ -14,6 +15,7 @@ from oxpull_async.domain.record import TaskStatus
 from oxpull_async.runtime.attempts import Attempts
 from oxpull_async.runtime.hub import Hub, nothing
 from oxpull_async.runtime.lease import LeaseState
+from oxpull_async.runtime.lookout import Lookout
 from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.follow_ups import recheck
 from oxpull_async.store.lease import bury_dead_workers, expired, reap
@@ -23,27 +25,45 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
 AT_ONCE = 200
+RECENT_SHARE = 0.2
 
 
 class Reaper:
     """Looks for expired leases twice in a renewal interval, row by row."""
 
-    def __init__(self, database: Database, attempts: Attempts, lease: LeaseState, hub: Hub) -> None:
+    def __init__(self, database: Database, attempts: Attempts, lease: LeaseState, lookout: Lookout, hub: Hub) -> None:
         self._database = database
         self._attempts = attempts
         self._lease = lease
+        self._lookout = lookout
         self._hub = hub
+        self._news = asyncio.Event()
         self.on_handed_over: Callable[[], Awaitable[None]] = nothing
+
+    def wake(self) -> None:
+        """Look at once: somebody saw that there is something to do."""
+        self._news.set()
 
     async def run(self) -> None:
         """Reap until cancelled."""
         while True:
+            self._news.clear()
             try:
                 if self._may_sweep():
-                    await self.sweep()
+                    await self._look()
             except DatabaseTrouble as trouble:
                 self._hub.emit(DatabaseDown("reaper", str(trouble), self._lease.interval))
-            await asyncio.sleep(self._lease.interval * random.uniform(0.4, 0.6))  # noqa: S311 - spreading load
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._lease.interval * random.uniform(0.4, 0.6)):  # noqa: S311 - spreading load
+                    await self._news.wait()
+
+    async def _look(self) -> None:
+        """Sweep or reconcile where the lookout has seen a reason."""
+        seen = await self._lookout.look(self._lease.interval * RECENT_SHARE)
+        if seen.is_silent:
+            await self.sweep()
+        elif seen.rechecks or seen.parked:
+            await self.reconcile()
 
     def _may_sweep(self) -> bool:
         """Whether this worker is sound itself, and has written what it owes from an earlier life.
@@ -58,8 +78,7 @@ class Reaper:
         Returns how many moved.
         Where one writer at a time may delay a renewal, an expired lease gets one interval of grace.
         """
-        grace = 0.0 if self._database.dialect.skips_locked else self._lease.interval
-        await repeat(self._database, lambda conn: bury_dead_workers(conn, grace))
+        await repeat(self._database, lambda conn: bury_dead_workers(conn, self._lookout.grace))
         verdicts = []
         while rows := await repeat(self._database, lambda conn: expired(conn, AT_ONCE)):
             taken = [verdict for row in rows if (verdict := await self._take(row)) is not None]

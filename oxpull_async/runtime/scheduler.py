@@ -17,6 +17,7 @@ from oxpull_async.domain.record import TaskRecord
 from oxpull_async.domain.schedule import DeclaredSchedule, DueTicks, NewSchedule, StoredSchedule, due_ticks
 from oxpull_async.runtime.host import Host
 from oxpull_async.runtime.hub import Hub
+from oxpull_async.runtime.lookout import Lookout
 from oxpull_async.runtime.lookup import Lookup
 from oxpull_async.runtime.pauses import Backoff
 from oxpull_async.runtime.repeat import repeat
@@ -25,7 +26,7 @@ from oxpull_async.store import rate_windows, schedules, ticks
 if TYPE_CHECKING:
     from oxpull_async.db.contract import Connection
 
-LOOK = 5.0
+LOOK, RECENT = 5.0, 2.0
 SOONEST = 0.2
 SPREAD = 0.05
 LEFT_ALONE, LEFT_TO_OTHERS = 60.0, 5.0
@@ -72,6 +73,11 @@ class Passing:
         for row in rows:
             await self._serve(row, now, is_ahead=wanted[row.id].is_ahead)
         return 0.0
+
+    @property
+    def has_declared(self) -> bool:
+        """Whether all of this process's own schedules were brought in line."""
+        return all(self.declared.get(name) == one for name, one in self.host.schedules.items())
 
     async def _declare(self) -> None:
         """Bring the rows of this process's own schedules in line with their declarations, once for each.
@@ -148,8 +154,9 @@ class Passing:
 class Scheduler:
     """Looks at the schedules when the next one is due, and every few seconds for new ones."""
 
-    def __init__(self, host: Host, lookup: Lookup, hub: Hub) -> None:
+    def __init__(self, host: Host, lookup: Lookup, lookout: Lookout, hub: Hub) -> None:
         self._host = host
+        self._lookout = lookout
         self._hub = hub
         self._wake = asyncio.Event()
         self._passing = Passing(host, lookup, partial(repeat, host.database), hub.emit, host.announce_scheduled)
@@ -164,9 +171,10 @@ class Scheduler:
         """Look until cancelled."""
         backoff = Backoff()
         while True:
+            was_woken = self._wake.is_set()
             self._wake.clear()
             try:
-                due_in = await self._passing.look()
+                due_in = await self._look_if_due(0.0 if was_woken else RECENT)
                 await self._prune()
             except DatabaseTrouble as trouble:
                 pause = backoff.next()
@@ -175,6 +183,14 @@ class Scheduler:
             else:
                 backoff.reset()
                 await self._wait(due_in)
+
+    async def _look_if_due(self, max_age: float) -> float | None:
+        """Look at the schedules unless none of them is due before the next look."""
+        if self._passing.has_declared:
+            due_in = (await self._lookout.look(max_age)).schedule_in
+            if due_in is None or due_in > LOOK * 2:
+                return None
+        return await self._passing.look()
 
     async def look(self) -> None:
         """Look until nothing is due any more."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import TypedDict, Unpack
 
@@ -105,7 +105,7 @@ class Worker:
         ending = Ending(self._recycle, self._drain_timeout, exits=self._owns_process)
         recycler = Recycler(self._host.database, crew, ending, self.hub)
         await self._enter(crew)
-        unsubscribe = [self._host.on_wake(wake) for wake in (crew.dispatcher.wake, crew.scheduler.wake)]
+        unsubscribe = [self._host.on_wake(wake) for wake in _wakes(crew)]
         try:
             await self._work(crew)
         finally:
@@ -220,6 +220,10 @@ class Worker:
         return sum(
             row.ready + row.waiting for row in await repeat(self._host.database, lambda conn: stats(conn, alias))
         )
+
+
+def _wakes(crew: Crew) -> tuple[Callable[[str], None], ...]:
+    return crew.dispatcher.wake, crew.scheduler.wake, crew.reconciler.wake
 
 
 def _can_stop(attempt: Attempt) -> bool:

@@ -91,7 +91,7 @@ async def claims(claimer: Claimer, pauses: Pauses) -> None:
 async def look_during_claims(ox: Oxpull, crew: Crew, claiming: Pauses, at: tuple[int, ...]) -> None:
     """Let a look begin, read and judge at these steps of two claims."""
     looking = Pauses()
-    caretaker = Caretaker(SlowDatabase(ox.database, looking), crew.attempts, crew.lease, Hub())
+    caretaker = Caretaker(SlowDatabase(ox.database, looking), crew.attempts, crew.lease, crew.lookout, Hub())
     async with ox.database.connection() as conn:
         crew.lease.granted(await make.worker(conn), time.monotonic())
     async with asyncio.TaskGroup() as group:

@@ -6,6 +6,7 @@ from oxpull_async import Oxpull
 from oxpull_async.runtime import reconciler
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.lease import LeaseState
+from oxpull_async.runtime.lookout import Lookout
 from oxpull_async.runtime.reconciler import Reconciler
 from tests.app import kit
 from tests.fixtures import raw
@@ -23,7 +24,8 @@ async def test_a_walk_whose_time_is_over_at_every_batch_comes_to_the_next_one_al
     async with ox.database.connection() as conn:
         for result in results:
             await raw.delete(conn, result.id)
-    looking = Reconciler(ox.database, LeaseState(3.0), Hub())
+    lease = LeaseState(3.0)
+    looking = Reconciler(ox.database, lease, Lookout(ox.database, ox.settings.alias, lease), Hub())
     assert [await looking.walk() for _ in batches] == [1, 1, 1]
     assert [(await batch.progress()).unattributed for batch in batches] == [1, 1, 1]
     assert looking.unforeseen == 0
