@@ -26,10 +26,11 @@ SELECT
     COALESCE(json_extract(n.value, '$.kwargs'), '{}'), kind.starts_at,
     CASE WHEN kind.delay IS NULL THEN COALESCE(kind.starts_at, :now) ELSE kind.starts_at END, :now,
     0, kind.max_attempts, 0, false, 0, 0, kind.timeout, '[]', '[]', false,
-    json_extract(n.value, '$.unique_key'), kind.reruns, json_extract(n.value, '$.lock_key'), kind.lock_limit, kind.lock_conflict,
-    json_extract(n.value, '$.batch_id'), json_extract(n.value, '$.workflow_id'), json_extract(n.value, '$.limit_keys')
+    json_extract(n.value, '$.unique_key'), kind.reruns, json_extract(n.value, '$.lock_key'), kind.lock_limit,
+    kind.lock_conflict, json_extract(n.value, '$.batch_id'), json_extract(n.value, '$.workflow_id'), json_extract(n.value, '$.limit_keys')
   FROM json_each(:tasks) AS n CROSS JOIN kind ON kind.kind = json_extract(n.value, '$.kind')
  WHERE true
 -- then: return each kind with the enqueued_at and available_at of its rows.
 SELECT json_extract(j.value, '$.kind'), t.enqueued_at, t.available_at
-  FROM json_each(:kinds) AS j CROSS JOIN oxpull_task AS t ON t.id = json_extract(j.value, '$.first')
+  FROM json_each(:kinds) AS j CROSS JOIN oxpull_task AS t INDEXED BY sqlite_autoindex_oxpull_task_1
+    ON t.id = json_extract(j.value, '$.first')
