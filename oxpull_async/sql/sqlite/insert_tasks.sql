@@ -27,7 +27,8 @@ SELECT
     CASE WHEN kind.delay IS NULL THEN COALESCE(kind.starts_at, :now) ELSE kind.starts_at END, :now,
     0, kind.max_attempts, 0, false, 0, 0, kind.timeout, '[]', '[]', false,
     json_extract(n.value, '$.unique_key'), kind.reruns, json_extract(n.value, '$.lock_key'), kind.lock_limit,
-    kind.lock_conflict, json_extract(n.value, '$.batch_id'), json_extract(n.value, '$.workflow_id'), json_extract(n.value, '$.limit_keys')
+    kind.lock_conflict, json_extract(n.value, '$.batch_id'), json_extract(n.value, '$.workflow_id'),
+    json_extract(n.value, '$.limit_keys')
   FROM json_each(:tasks) AS n CROSS JOIN kind ON kind.kind = json_extract(n.value, '$.kind')
  WHERE true
 -- then: return each kind with the enqueued_at and available_at of its rows.
