@@ -5,7 +5,6 @@ Check everything first, then write in the caller's transaction or in one of our 
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from oxpull_async.app import ambient
@@ -31,7 +30,7 @@ from oxpull_async.runtime.repeat import MOST_TRIES, repeat
 from oxpull_async.store.batches import Membership
 from oxpull_async.store.enqueue_calls import EnqueueCalls, enqueue_again, enqueue_calls, plain_answer
 from oxpull_async.store.nodes import Placement
-from oxpull_async.store.plain_tasks import Written, enqueue_plain, written_record
+from oxpull_async.store.plain_tasks import Written, enqueue_plain
 from oxpull_async.store.unique import enqueue_unique
 from oxpull_async.store.unique_at_once import Answers, UniqueAnswer
 
@@ -178,8 +177,7 @@ class Enqueuer:
             return await repeat(self._ox.database, lambda conn: enqueue_again(conn, parts))
 
     def _plain_result[R](self, call: Call[R], task: NewTask, written: Written) -> TaskResult[R]:
-        record = partial(written_record, task, written)
-        return TaskResult(self._ox, record, created=True, decode=return_decoder(call.task.body))
+        return TaskResult(self._ox, (task, written), created=True, decode=return_decoder(call.task.body))
 
     def _result[R](self, call: Call[R], answer: UniqueAnswer) -> TaskResult[R]:
         decode = return_decoder(call.task.body)

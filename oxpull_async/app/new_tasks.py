@@ -7,6 +7,7 @@ import logging
 from typing import TYPE_CHECKING, Any, assert_never
 
 import uuid_utils
+from msgspec.structs import replace
 
 from oxpull_async.app.task import Call
 from oxpull_async.domain.errors import InvalidTask, UsageError
@@ -54,10 +55,10 @@ class NewTasks:
 
         Raises: InvalidArguments or InvalidTask when the call cannot be stored, or a key of it cannot be had.
         """
-        task, limit, settings = call.task, self._ox.settings.max_payload_bytes, self._ox.settings
+        task, settings = call.task, self._ox.settings
         if task.ox is not self._ox:
             raise InvalidTask(f"{task.path} was declared on another Oxpull; enqueue it there")
-        batch_id, workflow_id = _ids(group)
+        batch_id, workflow_id = _ids(group) if group is not None else (None, None)
         if task.body is not None and task.body.takes_batch and batch_id is None:
             raise InvalidTask(f"{task.path} takes its batch, so it runs in one only: add it, or make it a callback")
         if workflow_id is not None:
@@ -68,17 +69,18 @@ class NewTasks:
         if options is not self._checked:
             checked_queue(options.queue_name, settings.queues)
             self._checked = options
-        return NewTask(
-            id=str(uuid_utils.uuid7()),
-            backend_alias=settings.alias,
-            task_path=task.path,
-            queue_name=options.queue_name,
-            priority=options.priority,
-            args=encode_normalised(args, path="args", max_bytes=limit),
-            kwargs=encode_normalised(kwargs, path="kwargs", max_bytes=limit) if kwargs else "{}",
-            run_after=options.run_after,
-            max_attempts=options.max_attempts,
-            timeout=options.timeout,
+        limit = settings.max_payload_bytes
+        # By position, since a struct takes keywords five times as slowly.
+        plain = NewTask(
+            str(uuid_utils.uuid7()), settings.alias, task.path, options.queue_name, options.priority,
+            encode_normalised(args, path="args", max_bytes=limit),
+            encode_normalised(kwargs, path="kwargs", max_bytes=limit) if kwargs else "{}",
+            options.run_after, options.max_attempts, options.timeout,
+        )  # fmt: skip
+        if rule is None and lock is None and group is None and not settings.rate_limits.rules:
+            return plain
+        return replace(
+            plain,
             delay=None if rule is None else rule.wait,
             unique_key=None if rule is None else self._key(rule, call, (args, kwargs)),
             reruns=rule is not None and rule.mode is OnDuplicate.RERUN,

@@ -10,7 +10,8 @@ import anyio
 from oxpull_async.app import ambient
 from oxpull_async.domain.durations import Duration, seconds
 from oxpull_async.domain.errors import UsageError
-from oxpull_async.domain.record import TaskError, TaskRecord, TaskStatus
+from oxpull_async.domain.record import NewTask, TaskError, TaskRecord, TaskStatus
+from oxpull_async.store.plain_tasks import Written, written_record
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -28,13 +29,13 @@ class TaskResult[R]:
     def __init__(
         self,
         ox: "Oxpull",
-        record: TaskRecord | Callable[[], TaskRecord],
+        known: TaskRecord | tuple[NewTask, Written],
         *,
         created: bool = False,
         decode: Callable[[Any], Any] | None = None,
     ) -> None:
         self._ox = ox
-        self._known = record
+        self._known = known
         self._decode = decode
         self.created = created
         """Whether the call that returned this result inserted the row."""
@@ -69,8 +70,8 @@ class TaskResult[R]:
     @property
     def record(self) -> TaskRecord:
         """The whole stored record as last read."""
-        if not isinstance(self._known, TaskRecord):
-            self._known = self._known()  # made when it is first looked at: many callers never do
+        if isinstance(self._known, tuple):
+            self._known = written_record(*self._known)  # made when it is first looked at: many callers never do
         return self._known
 
     @property

@@ -95,7 +95,7 @@ class RateLimits:
         None where no limit covers it. A key that is empty text counts as none: the budget is that of the limit itself.
         Raises: InvalidArguments when a key function raises, or returns something else than text.
         """
-        rules = self.covering(task_path, queue_name) if self.rules else ()
+        rules = self.covering(task_path, queue_name)
         if not rules:
             return None
         texts = {

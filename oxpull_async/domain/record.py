@@ -52,7 +52,7 @@ class TaskError:
     at: datetime | None = None
 
 
-class NewTask(msgspec.Struct, frozen=True):
+class NewTask(msgspec.Struct, frozen=True, gc=False):
     """A task that is about to be stored; change a copy by `msgspec.structs.replace`.
 
     `args` and `kwargs` are JSON text, `run_after` is an aware instant; `delay` seconds from now stand in its place.

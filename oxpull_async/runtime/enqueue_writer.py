@@ -4,7 +4,7 @@ The first goes at once; those that come while it is under way share the next sta
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextvars import Context
 from copy import copy
 from dataclasses import dataclass, field
@@ -191,10 +191,11 @@ class EnqueueWriter:
         else:
             self._answer(batch, answers)
 
-    async def _store(self, batch: Sequence[_Waiting], *, again: bool) -> Sequence[Written | None]:
+    def _store(self, batch: Sequence[_Waiting], *, again: bool) -> Awaitable[Sequence[Written | None]]:
         tasks = [one.task for one in batch]
-        store = enqueue_plain_again if again else enqueue_plain
-        return await repeat(self._database(), lambda conn: store(conn, tasks))
+        if again:
+            return repeat(self._database(), lambda conn: enqueue_plain_again(conn, tasks))
+        return repeat(self._database(), lambda conn: enqueue_plain(conn, tasks))
 
     def _answer(self, batch: Sequence[_Waiting], answers: Sequence[Written | None]) -> None:
         for one, answer in zip(batch, answers, strict=True):

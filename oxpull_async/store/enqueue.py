@@ -4,7 +4,6 @@ Tasks of one statement mostly differ by their arguments alone. What they have in
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import attrgetter
 
@@ -27,15 +26,14 @@ _of_its_kind = attrgetter(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(msgspec.Struct, frozen=True, gc=False):
     """When the database took a new task, and from when on it may be claimed."""
 
     enqueued_at: datetime
     available_at: datetime
 
 
-class _Kind(msgspec.Struct, frozen=True, omit_defaults=True):
+class _Kind(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What new tasks of one statement have in common."""
 
     kind: int
@@ -54,7 +52,7 @@ class _Kind(msgspec.Struct, frozen=True, omit_defaults=True):
     lock_conflict: str | None = None
 
 
-class _Row(msgspec.Struct, frozen=True, omit_defaults=True):
+class _Row(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What a new task has for itself; what is absent costs neither the database nor us."""
 
     id: str

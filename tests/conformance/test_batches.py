@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as replaced
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.batch import Callback, NewBatch
@@ -131,7 +132,7 @@ async def test_B2_a_member_refused_by_its_running_lock_is_unattributed(conn: Con
     lock: make.Options = {"lock_key": "lock", "lock_limit": 1, "lock_conflict": "discard"}
     await make.running(conn, **lock)
     batch = await made.opened(conn)
-    await made.add(conn, batch.id, make.new_task(**lock, batch_id=batch.id))
+    await made.add(conn, batch.id, replaced(make.new_task(**lock), batch_id=batch.id))
     await seal(conn, batch.id)
     request = replace(make.request(await make.worker(conn)), meets_locks=True)
     assert await claim(conn, request) == []

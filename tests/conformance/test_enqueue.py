@@ -122,6 +122,52 @@ async def test_many_equal_single_ones(conn: Connection) -> None:
     assert [getattr(one, name) for name in same] == [getattr(other, name) for name in same]
 
 
+async def test_many_of_different_kinds_are_each_what_was_given(conn: Connection) -> None:
+    soon = datetime.now(UTC) + timedelta(hours=1)
+    options: list[make.Options] = [
+        {}, {"priority": 5}, {"queue_name": "bulk"}, {"run_after": soon}, {"timeout": 1.5}, {"max_attempts": 9},
+        {"delay": 60.5}, {"lock_key": "l", "lock_limit": 2, "lock_conflict": "discard"}, {"limit_keys": "k"},
+        {"waiting_for": "edges"}, {"unique_key": "u", "reruns": True}, {"batch_id": make.new_id()},
+        {"workflow_id": make.new_id()}, {"kwargs": '{"x": 1.0}'}, {"backend_alias": "other"},
+    ]  # fmt: skip
+    pairs = [(make.new_task(**one), make.new_task(**one)) for one in (*options, *options)]
+    single = [await enqueue(conn, task) for task, _ in pairs]
+    many = await enqueue_many(conn, [task for _, task in pairs])
+    for (alone, beside), stored, other in zip(pairs, single, many, strict=True):
+        rows = [(await raw.columns(conn, task.id)) for task in (alone, beside)]
+        assert rows[0] == rows[1]
+        records = [await make.record(conn, task.id) for task in (alone, beside)]
+        assert [(one.enqueued_at, one.available_at) for one in records] == [
+            (one.enqueued_at, one.available_at) for one in (stored, other)
+        ]
+        assert other.available_at - other.enqueued_at == stored.available_at - stored.enqueued_at or alone.run_after
+
+
+async def test_a_delay_beyond_the_calendar_is_refused_and_nothing_is_written(conn: Connection) -> None:
+    with pytest.raises(DataRefused):
+        await enqueue(conn, make.new_task(delay=1e13))
+    with pytest.raises(DataRefused):
+        await enqueue_many(conn, [make.new_task(), make.new_task(delay=1e13)])
+    assert await raw.count_tasks(conn) == 0
+
+
+async def test_a_plain_task_is_one_narrow_statement_and_many_are_one_without_a_transaction(conn: Connection) -> None:
+    spy = Spy(conn)
+    clock = [] if conn.dialect.insert_returns_rows else ["read_clock"]
+    await enqueue(spy, make.new_task())
+    assert [name for name, _ in spy.sent] == [*clock, "insert_plain_task"]
+    spy.sent.clear()
+    await enqueue_many(spy, [make.new_task() for _ in range(300)])
+    assert [name for name, _ in spy.sent] == [*clock, "insert_tasks"]
+    assert spy.transactions == 0
+
+
+async def test_what_many_tasks_have_in_common_is_sent_once(conn: Connection) -> None:
+    spy = Spy(conn)
+    await enqueue_many(spy, [make.new_task(task_path="p" * 255, queue_name="q" * 128) for _ in range(100)])
+    assert spy.sent[-1][1] < 100 * 255
+
+
 async def test_A7_many_are_cut_into_statements_the_connection_can_carry(conn: Connection) -> None:
     spy = Spy(conn, max_batch_bytes=2_000)
     tasks = [make.new_task(args=json.dumps(["x" * 500])) for _ in range(7)]

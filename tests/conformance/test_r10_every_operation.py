@@ -15,6 +15,7 @@ from importlib import import_module
 from types import CodeType
 
 import pytest
+from msgspec.structs import replace as replaced
 
 from compat_sync.shim import CoreSuspended
 from oxpull_async import store
@@ -173,7 +174,7 @@ async def what_unique_tasks_do(conn: Connection) -> None:
     await enqueue_calls.enqueue_calls(conn, calls)
     await enqueue_calls.enqueue_again(conn, calls)
     claimed = await make.claimed_from(conn, await make.worker(conn), "unique")
-    again = replace(call, task=replace(call.task, id=make.new_id()))
+    again = replace(call, task=replaced(call.task, id=make.new_id()))
     async with conn.transaction():
         sight = await holders.look(conn, [make.KEY])
         await unique_isolation.verified(conn, sight, [])
@@ -215,7 +216,7 @@ async def what_batches_do(conn: Connection) -> None:
     await made.members(conn, batch.id, 2)
     call = make.unique_call(queue_name="batched", batch_id=batch.id)
     await enqueue_calls.enqueue_calls(conn, enqueue_calls.EnqueueCalls({}, [call]))
-    await made.add_unique(conn, batch.id, replace(call, task=replace(call.task, id=make.new_id())))
+    await made.add_unique(conn, batch.id, replace(call, task=replaced(call.task, id=make.new_id())))
     await batches.seal(conn, batch.id)
     await batch_care.recheck_members(conn, 10)
     [found] = await batch_care.open_batches(conn, None, 10)

@@ -56,7 +56,7 @@ def new_id() -> str:
 
 def new_task(alias: str, **changes: object) -> NewTask:
     task = NewTask(new_id(), alias, "shop.tasks.send", "mail", 0, '["\u00e9", 1.0]', '{"a": 1}', None, 3, 30.0)
-    return replaced(task, **changes)  # type: ignore[arg-type]
+    return replaced(task, **changes)
 
 
 async def register(conn: Connection, alias: str, *, lease_seconds: float = 30) -> str:

@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as replaced
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.errors import Conflict, DatabaseTrouble, LockTimeout, UniqueEnqueueRace
@@ -108,7 +109,7 @@ async def test_a_follow_up_of_a_holder_that_ended_meanwhile_is_not_released_twic
 async def test_a_bulk_call_verifies_every_holder_it_answers_with(stage: Stage) -> None:
     def calls() -> list[UniqueCall]:
         made = [(at, key, call()) for at, key in enumerate("abc")]
-        return [replace(one, position=at, task=replace(one.task, unique_key=key)) for at, key, one in made]
+        return [replace(one, position=at, task=replaced(one.task, unique_key=key)) for at, key, one in made]
 
     first = await stage.beside(lambda conn: enqueue_unique_many(conn, calls()[:2]))
     await stage.begin()

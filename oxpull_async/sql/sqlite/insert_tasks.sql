@@ -19,17 +19,19 @@ WITH kind AS MATERIALIZED (
       FROM json_each(:kinds) AS j
 )
 SELECT
-    json_extract(n.value, '$.id'), k.backend_alias, k.task_path, k.queue_name, k.priority, -k.priority,
+    json_extract(n.value, '$.id'), kind.backend_alias, kind.task_path, kind.queue_name, kind.priority, -kind.priority,
     CASE WHEN json_extract(n.value, '$.waiting_for') IS NULL THEN 'READY' ELSE 'WAITING' END,
-    CASE WHEN json_extract(n.value, '$.waiting_for') IS NOT NULL THEN NULL WHEN k.starts_at > :now THEN 0 ELSE 1 END,
+    CASE WHEN json_extract(n.value, '$.waiting_for') IS NOT NULL THEN NULL WHEN kind.starts_at > :now THEN 0 ELSE 1 END,
     json_extract(n.value, '$.waiting_for'), json_extract(n.value, '$.args'),
-    COALESCE(json_extract(n.value, '$.kwargs'), '{}'), k.starts_at,
-    CASE WHEN k.delay IS NULL THEN COALESCE(k.starts_at, :now) ELSE k.starts_at END, :now,
-    0, k.max_attempts, 0, false, 0, 0, k.timeout, '[]', '[]', false, json_extract(n.value, '$.unique_key'), k.reruns,
-    json_extract(n.value, '$.lock_key'), k.lock_limit, k.lock_conflict, json_extract(n.value, '$.batch_id'),
-    json_extract(n.value, '$.workflow_id'), json_extract(n.value, '$.limit_keys')
-  FROM json_each(:tasks) AS n CROSS JOIN kind AS k ON k.kind = json_extract(n.value, '$.kind')
+    COALESCE(json_extract(n.value, '$.kwargs'), '{}'), kind.starts_at,
+    CASE WHEN kind.delay IS NULL THEN COALESCE(kind.starts_at, :now) ELSE kind.starts_at END, :now,
+    0, kind.max_attempts, 0, false, 0, 0, kind.timeout, '[]', '[]', false,
+    json_extract(n.value, '$.unique_key'), kind.reruns, json_extract(n.value, '$.lock_key'), kind.lock_limit,
+    kind.lock_conflict, json_extract(n.value, '$.batch_id'), json_extract(n.value, '$.workflow_id'),
+    json_extract(n.value, '$.limit_keys')
+  FROM json_each(:tasks) AS n CROSS JOIN kind ON kind.kind = json_extract(n.value, '$.kind')
  WHERE true
 -- then: return each kind with the enqueued_at and available_at of its rows.
 SELECT json_extract(j.value, '$.kind'), t.enqueued_at, t.available_at
-  FROM json_each(:kinds) AS j CROSS JOIN oxpull_task AS t ON t.id = json_extract(j.value, '$.first')
+  FROM json_each(:kinds) AS j CROSS JOIN oxpull_task AS t INDEXED BY sqlite_autoindex_oxpull_task_1
+    ON t.id = json_extract(j.value, '$.first')
