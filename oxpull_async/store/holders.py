@@ -108,7 +108,7 @@ class LockedKeys:
 
     @classmethod
     async def of(cls, conn: Connection, rows: Sequence[Row], seen: Mapping[Names, TaskRecord]) -> "LockedKeys":
-        """Read the tasks that locked lock rows name, without a lock; those that were seen need not be read."""
+        """Read the tasks that locked lock rows name, without a lock; not those that were seen."""
         names = _names(rows)
         known = {record.id: record for these in names.values() if (record := seen.get(these)) is not None}
         unknown = [id_ for id_ in _named(rows) if id_ not in known]

@@ -157,6 +157,8 @@ async def test_a_ttl_that_has_passed_is_seen_by_each_way(conn: Connection) -> No
 
 
 async def test_in_a_transaction_a_duplicate_costs_one_read_in_a_savepoint(conn: Connection) -> None:
+    """SQLite writes first: a transaction that has only read may never write, and its snapshot may be outrun."""
     await put(conn, make.PLAIN, met=False)
+    first = [] if conn.dialect.skips_locked else ["insert_unique_task"]
     async with conn.transaction():
-        assert await sent(conn, make.PLAIN, met=True) == ["transaction", "find_holder"]
+        assert await sent(conn, make.PLAIN, met=True) == ["transaction", *first, "find_holder"]
