@@ -107,9 +107,12 @@ class LockedKeys:
         self.due_locks: dict[TaskId, str] = {}
 
     @classmethod
-    async def of(cls, conn: Connection, rows: Sequence[Row]) -> "LockedKeys":
-        """Read the tasks that locked lock rows name, without a lock."""
-        return cls(rows, await get_tasks(conn, _named(rows)) if rows else {})
+    async def of(cls, conn: Connection, rows: Sequence[Row], seen: Mapping[Names, TaskRecord]) -> "LockedKeys":
+        """Read the tasks that locked lock rows name, without a lock; not those that were seen."""
+        names = _names(rows)
+        known = {record.id: record for these in names.values() if (record := seen.get(these)) is not None}
+        unknown = [id_ for id_ in _named(rows) if id_ not in known]
+        return cls(rows, known | (await get_tasks(conn, unknown) if unknown else {}))
 
     @property
     def found(self) -> dict[str, Found]:

@@ -13,7 +13,7 @@ from oxpull_async.domain.record import NewTask, TaskId, TaskRecord, new_record, 
 from oxpull_async.domain.unique_plan import Found, KeyPlan, Seat, UniqueCall, plan_key
 from oxpull_async.store.enqueue import ROW_OVERHEAD, Stored, enqueue_many
 from oxpull_async.store.follow_ups import release_follow_ups, see_ends
-from oxpull_async.store.holders import Glimpse, LockedKeys, Sight, lock_keys, lock_or_insert, look
+from oxpull_async.store.holders import Glimpse, LockedKeys, Names, Sight, lock_keys, lock_or_insert, look
 from oxpull_async.store.locks import pass_on
 from oxpull_async.store.results import get_tasks
 from oxpull_async.store.unique_at_once import Answers, Known, UniqueAnswer, answer_at_once, key_row
@@ -144,7 +144,22 @@ async def _lock(conn: Connection, plans: Sequence[KeyPlan], sight: Sight) -> Loc
         taken = await lock_or_insert(conn, [key_row(plan.calls[0]) for plan in plans])
         met = [key for key in keys if key not in taken]
         rows = await lock_keys(conn, met) if met else []
-    return await LockedKeys.of(conn, rows)
+    return await LockedKeys.of(conn, rows, _to_be_locked(plans, sight))
+
+
+def _to_be_locked(plans: Sequence[KeyPlan], sight: Sight) -> Mapping[Names, TaskRecord]:
+    """Return the holders, by what their lock rows name, that are locked and read once more before anything is decided.
+
+    What was seen of them suffices until then. Of a holder that gets a follow-up it would not: that it ended before its
+    key was locked must be seen.
+    """
+    return {
+        sight.names[plan.key]: plan.former.record
+        for plan in plans
+        if plan.former.record is not None
+        and sight.names[plan.key][1] is None
+        and (plan.taken_from is not None or plan.holder.latest is not None)
+    }
 
 
 def _planned_again(seen: Sequence[KeyPlan], sight: Sight, locked: LockedKeys) -> list[KeyPlan]:

@@ -54,11 +54,13 @@ async def answer_at_once(conn: Connection, call: UniqueCall) -> UniqueAnswer | G
     Of a key that was met before the lock row is looked at first, of another one only if it cannot be taken.
     """
     key = str(call.task.unique_key)
-    if call.met and (known := await _answer_for_known(conn, call, key)) is not None:
+    # With one writer at a time, a transaction that has not written reads a snapshot, and may never write after that.
+    looks_first = call.met and (conn.dialect.skips_locked or not conn.in_transaction)
+    if looks_first and (known := await _answer_for_known(conn, call, key)) is not None:
         return known
     if (created := await _take_free(conn, call)) is not None:
         return created
-    return None if call.met else await _answer_for_known(conn, call, key)
+    return None if looks_first else await _answer_for_known(conn, call, key)
 
 
 async def _answer_for_known(conn: Connection, call: UniqueCall, key: str) -> UniqueAnswer | Glimpse | None:

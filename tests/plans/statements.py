@@ -7,6 +7,7 @@ from itertools import pairwise
 from oxpull_async.db.contract import Scalar
 from oxpull_async.domain.low_water import WHOLE
 from oxpull_async.domain.record import wire_id
+from oxpull_async.store.enqueue import task_columns
 from oxpull_async.store.stretches import Stretches, last_mark, queue_list
 from tests.fixtures import make
 from tests.plans.load import KEY, QUEUES, Loaded
@@ -73,6 +74,11 @@ PINNED = (
     Pinned("waiting_time", (READY, LEASED), ("mysql",), reads=3_000),
     Pinned("get_tasks", ("primary",)),
     Pinned("find_holder", ("primary",)),
+    Pinned("rewrite_holder", ("primary",), RETURNING),
+    Pinned("take_over_key", ("primary",), ("postgres",)),
+    Pinned("rewrite_unstarted", ("primary",), ("postgres", "mysql")),
+    Pinned("take_keys", ()),
+    Pinned("set_follow_ups", ()),
     Pinned("prune_scan", ("primary",), reads=2_000),
     Pinned("prunable_tasks", ("primary",)),
     Pinned("prune_tasks", ("primary",)),
@@ -156,13 +162,33 @@ def values(name: str, loaded: Loaded, stretches: Stretches = WHOLE_QUEUES) -> di
         "unfinished_by_queue": {**ALIAS, "limit": LIMIT},
         "pending_follow_ups": {**ALIAS, "limit": LIMIT},
         "recent_outcomes": {**ALIAS, "limit": LIMIT},
-        "find_holder": {"unique_key": KEY},
         "unfinished_tasks": {**ALIAS, "status": "READY", "queue_name": None, "limit": LIMIT},
     }
-    by_name |= _of_nodes(loaded)
+    by_name |= _of_nodes(loaded) | _of_keys(loaded)
     if name == "claim":
         return {**claimed, **(ids | {"before": None} if is_split else {**where, **claims_from})}
     return dict(by_name.get(name, ids))
+
+
+def _of_keys(loaded: Loaded) -> dict[str, dict[str, Scalar]]:
+    """Give the values of the statements about unique keys."""
+    id_ = json.loads(loaded.running)[0]
+    call = make.unique_call(key=KEY)
+    columns = {name: value for name, value in task_columns(call.task).items() if name != "waiting_for"}
+    row = {"unique_key": KEY, "holder_id": wire_id(call.task.id), "old_id": id_, "follow_up_id": None, "ttl": None}
+    written = (
+        "unique_key", "args", "kwargs", "priority", "run_after", "reruns", "lock_key", "lock_limit", "lock_conflict",
+        "limit_keys",
+    )  # fmt: skip
+    rewritten = {name: columns[name] for name in written} | {"wait": None, "max_wait": None}
+    return {
+        "find_holder": {"unique_key": KEY},
+        "rewrite_holder": rewritten,
+        "take_over_key": columns | {"ttl": None, "old_id": id_, "old_status": "RUNNING"},
+        "rewrite_unstarted": {"tasks": json.dumps([rewritten | {"id": id_}])},
+        "take_keys": {"keys": json.dumps([row])},
+        "set_follow_ups": {"keys": json.dumps([row])},
+    }
 
 
 def _of_nodes(loaded: Loaded) -> dict[str, dict[str, Scalar]]:
