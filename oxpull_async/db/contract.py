@@ -26,6 +26,7 @@ class Dialect:
     `locks_by_snapshot`: a lock on a row that is newer than the transaction's snapshot is refused; else it is given, and
     reads the newest row.
     `claims_from_marks`: what was claimed stays in the index until it is cleaned up; claims had better begin behind it.
+    `tells_what_is_kept`: the statement `kept_rows` counts dead rows and names who keeps them.
     `has_lateral`: one statement can take so many rows of each queue; else it takes one statement per queue.
     """
 
@@ -38,6 +39,7 @@ class Dialect:
     enqueues_unique_at_once: bool
     locks_by_snapshot: bool
     claims_from_marks: bool
+    tells_what_is_kept: bool
     has_lateral: bool
     steps_through_indexes: bool
 

@@ -12,6 +12,7 @@ POSTGRES = Dialect(
     enqueues_unique_at_once=True,
     locks_by_snapshot=True,
     claims_from_marks=True,
+    tells_what_is_kept=True,
     has_lateral=True,
     steps_through_indexes=True,
 )
@@ -25,6 +26,7 @@ MYSQL = Dialect(
     enqueues_unique_at_once=False,
     locks_by_snapshot=False,
     claims_from_marks=True,
+    tells_what_is_kept=False,
     has_lateral=False,
     steps_through_indexes=False,
 )
@@ -38,6 +40,7 @@ SQLITE = Dialect(
     enqueues_unique_at_once=True,
     locks_by_snapshot=False,
     claims_from_marks=False,
+    tells_what_is_kept=False,
     has_lateral=False,
     steps_through_indexes=True,
 )
