@@ -1,4 +1,4 @@
-"""What operators look at: workers, how long due tasks have waited, what cannot be cleaned up."""
+"""What operators look at: workers, how long due tasks have waited, what is kept."""
 
 import json
 from dataclasses import dataclass
@@ -50,7 +50,10 @@ MANY_DEAD, SOME_DEAD, HELD_LONG = 100_000, 10_000, 300.0
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """How many dead rows the task table keeps beside its live ones, and who has kept such for how many seconds."""
+    """How many dead rows the task table keeps beside its live ones.
+
+    `held_by` has kept such from being cleaned up for `held_for` seconds.
+    """
 
     dead: int
     live: int
