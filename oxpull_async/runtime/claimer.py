@@ -55,7 +55,7 @@ class Claimer:
         self.claimed = 0
         self.locks = LockWatch(host.database)
         self.limits = LimitWatch(host.database, host.settings.alias)
-        self.marks = Marks()
+        self.marks = Marks(host.database.dialect)
 
     @property
     def is_spent(self) -> bool:
