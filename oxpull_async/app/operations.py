@@ -73,6 +73,7 @@ class Operations(ScheduleOperations):
                 *_open_too_long("batch", await batch_care.open_batches(conn, None, LOOKED_AT), alias),
                 *_open_too_long("workflow", await workflow_care.open_workflows(conn, None, LOOKED_AT), alias),
                 *_unserved(await ticks.overdue(conn, alias)),
+                *(await health.kept(conn)).problems(),
             ]
             return Health(workers, backlog.oldest_due, backlog.orphans, paused, problems)
 

@@ -29,7 +29,7 @@ class TaskResult[R]:
     def __init__(
         self,
         ox: "Oxpull",
-        known: TaskRecord | tuple[NewTask, Written],
+        known: TaskRecord | tuple[NewTask, Written] | Callable[[], TaskRecord],
         *,
         created: bool = False,
         decode: Callable[[Any], Any] | None = None,
@@ -70,8 +70,8 @@ class TaskResult[R]:
     @property
     def record(self) -> TaskRecord:
         """The whole stored record as last read."""
-        if isinstance(self._known, tuple):
-            self._known = written_record(*self._known)  # made when it is first looked at: many callers never do
+        if not isinstance(self._known, TaskRecord):  # made when it is first looked at: many callers never do
+            self._known = written_record(*self._known) if isinstance(self._known, tuple) else self._known()
         return self._known
 
     @property

@@ -27,6 +27,7 @@ class Dialect:
     reads the newest row.
     `claims_from_marks`: what was claimed stays in the index until it is cleaned up; claims had better begin behind it.
     `has_arrays`: a list of ids can travel as one array, and rows are found by it without a join.
+    `tells_what_is_kept`: the statement `kept_rows` counts dead rows and names who keeps them.
     `has_lateral`: one statement can take so many rows of each queue; else it takes one statement per queue.
     """
 
@@ -39,6 +40,7 @@ class Dialect:
     enqueues_unique_at_once: bool
     locks_by_snapshot: bool
     claims_from_marks: bool
+    tells_what_is_kept: bool
     has_lateral: bool
     has_arrays: bool
     steps_through_indexes: bool

@@ -70,7 +70,7 @@ class Claimer:
         self.goes_ahead = True
         self.locks = LockWatch(host.database)
         self.limits = LimitWatch(host.database, host.settings.alias)
-        self.marks = Marks()
+        self.marks = Marks(host.database.dialect)
 
     @property
     def is_spent(self) -> bool:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
+from oxpull_async.db.contract import Dialect
 from oxpull_async.domain.low_water import LowWater, Place
 from oxpull_async.domain.record import ClaimedTask
 from oxpull_async.store.claim import ClaimRequest
@@ -21,7 +22,8 @@ class Marks:
     `look_took`: the seconds of the last look at the queues, which steps over what claims left as well.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, dialect: Dialect, clock: Callable[[], float] = time.monotonic) -> None:
+        self._dialect = dialect
         self._clock = clock
         self._waters: dict[View, LowWater] = {}
         self.look_took = 0.0
@@ -42,6 +44,8 @@ class Marks:
 
     def _narrowed(self, request: ClaimRequest) -> ClaimRequest:
         """Return the request for what lies beyond the marks, but for queues to be scanned."""
+        if not self._dialect.claims_from_marks:
+            return request
         now = self._clock()
         waters = {name: self._water(request, name) for name in request.queues}
         return replace(

@@ -215,13 +215,17 @@ async def _read_free(conn: Connection, request: ClaimRequest) -> Sequence[Row]:
     if conn.dialect.update_returns_rows:
         queues = queue_list(conn.dialect, request.queues, request.stretches)
         return await conn.fetch("claim_candidates", **_where(request), queues=queues)
-    return [
-        row
-        for name in request.queues
-        for row in await conn.fetch(
-            "claim_candidates", **_where(request), queue_name=name, **last_mark(request.stretches.get(name, WHOLE))
-        )
-    ]
+    return [row for name in request.queues for row in await _read_queue(conn, request, name)]
+
+
+async def _read_queue(conn: Connection, request: ClaimRequest, queue_name: str) -> Sequence[Row]:
+    """Lock the best rows of one queue beyond its mark, or all of its best where some outrank the mark."""
+    where, stretches = _where(request), request.stretches.get(queue_name, WHOLE)
+    rows = await conn.fetch("claim_candidates", **where, queue_name=queue_name, **last_mark(stretches))
+    mark = stretches[-1].after
+    if mark is not None and any(row[1] < mark.rank for row in rows):
+        rows = await conn.fetch("claim_candidates", **where, queue_name=queue_name, **last_mark(WHOLE))
+    return rows
 
 
 async def _read(conn: Connection, request: ClaimRequest, statement: str) -> Sequence[Row]:

@@ -1,4 +1,4 @@
-"""What operators look at: workers, and how long due tasks have waited."""
+"""What operators look at: workers, how long due tasks have waited, what is kept."""
 
 import json
 from dataclasses import dataclass
@@ -43,6 +43,43 @@ class Backlog:
 
     oldest_due: float | None
     orphans: int
+
+
+MANY_DEAD, SOME_DEAD, HELD_LONG = 100_000, 10_000, 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How many dead rows the task table keeps beside its live ones.
+
+    `held_by` has kept such from being cleaned up for `held_for` seconds.
+    """
+
+    dead: int
+    live: int
+    held_for: float | None = None
+    held_by: str | None = None
+
+    def problems(self) -> list[str]:
+        """Say what is wrong, with what to do."""
+        found = []
+        if self.held_for is not None and self.held_for >= HELD_LONG and self.dead >= SOME_DEAD:
+            found.append(
+                f"{self.held_by} has had a transaction open for {self.held_for:.0f} s, and {self.dead} dead rows of "
+                "tasks cannot be cleaned up meanwhile: end it, or set idle_in_transaction_session_timeout"
+            )
+        elif self.dead >= MANY_DEAD and self.dead >= self.live:
+            found.append(
+                f"{self.dead} dead rows of tasks stand beside {self.live} live ones: autovacuum does not keep up, "
+                "run VACUUM oxpull_task and see that it is on"
+            )
+        return found
+
+
+async def kept(conn: Connection) -> Kept:
+    """Return what cannot be cleaned up, where the database tells."""
+    row = await conn.fetchrow("kept_rows") if conn.dialect.tells_what_is_kept else None
+    return Kept(0, 0) if row is None else Kept(*row)
 
 
 async def workers(conn: Connection, backend_alias: str) -> list[WorkerState]:

@@ -35,6 +35,7 @@ EXCUSED: dict[str, Excuse] = {
     "lock_outcomes": Excuse("update_returns_rows", frozenset({"mysql"})),
     "waiting_places": Excuse("has_lateral", frozenset({"mysql", "sqlite"})),
     "next_place": Excuse("has_lateral", frozenset({"mysql", "sqlite"})),
+    "kept_rows": Excuse("tells_what_is_kept", frozenset({"postgres"})),
     "insert_unique_task": Excuse("enqueues_unique_at_once", frozenset({"postgres", "sqlite"})),
     "take_over_key": Excuse("enqueues_unique_at_once", frozenset({"postgres", "sqlite"})),
     "rewrite_holder": Excuse("enqueues_unique_at_once", frozenset({"postgres", "sqlite"})),

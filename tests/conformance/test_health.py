@@ -1,11 +1,12 @@
 """What operators look at: workers, and how long due tasks have waited."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from oxpull_async.db.contract import Connection
-from oxpull_async.store.health import Backlog, backlog, workers
+from oxpull_async.store.health import Backlog, Kept, backlog, kept, workers
 from oxpull_async.store.lease import bury_dead_workers
 from tests.conformance.conftest import Clock
 from tests.fixtures import make, raw
@@ -40,6 +41,35 @@ async def test_a_worker_that_was_marked_dead_is_not_alive(conn: Connection) -> N
     await bury_dead_workers(conn, 0)
     [worker] = await workers(conn, make.ALIAS)
     assert (worker.dead, worker.is_alive) == (True, False)
+
+
+async def test_who_keeps_dead_rows_is_named_where_the_database_tells(conn: Connection, other: Connection) -> None:
+    async with other.transaction():
+        await make.ready(other)
+        found = await kept(conn)
+    if not conn.dialect.tells_what_is_kept:
+        assert found == Kept(0, 0)
+        return
+    assert found.held_for is not None
+    assert "idle in transaction" in str(found.held_by)
+    assert (await kept(conn)).held_by is None
+
+
+def test_a_snapshot_is_a_problem_once_it_is_old_and_keeps_rows() -> None:
+    held = Kept(20_000, 500, 900.0, "session 7 (app, idle in transaction)")
+    [problem] = held.problems()
+    assert problem.startswith(
+        "session 7 (app, idle in transaction) has had a transaction open for 900 s, and 20000 dead"
+    )
+    assert replace(held, held_for=10.0).problems() == []
+    assert replace(held, dead=100).problems() == []
+
+
+def test_dead_rows_are_a_problem_once_they_are_many_and_more_than_the_live_ones() -> None:
+    [problem] = Kept(250_000, 1_000).problems()
+    assert "autovacuum does not keep up" in problem
+    assert Kept(250_000, 1_000_000).problems() == []
+    assert Kept(5_000, 10).problems() == []
 
 
 async def test_an_empty_queue_has_no_backlog(conn: Connection) -> None:

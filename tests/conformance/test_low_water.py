@@ -28,13 +28,15 @@ class Claimer:
 
     def __init__(self, conn: Connection, worker_id: str) -> None:
         self._conn, self._worker_id, self._now = conn, worker_id, 1000.0
-        self.marks = Marks(lambda: self._now)
+        self.asked = 0
+        self.marks = Marks(conn.dialect, lambda: self._now)
 
     async def take(self, limit: int = 1, queues: tuple[str, ...] = (make.QUEUE,)) -> list[TaskId]:
         return [task.id for task in await self.marks.claim(make.request(self._worker_id, limit, queues), self._ask)]
 
     async def _ask(self, request: ClaimRequest) -> Sequence[ClaimedTask]:
         self._now += TOOK
+        self.asked += 1
         return await claim(self._conn, request)
 
     def pass_time(self, seconds: float) -> None:
@@ -145,6 +147,14 @@ async def test_a_claim_that_finds_nothing_beyond_the_marks_looks_behind_them_at_
     early = await make.ready(conn, run_after=ago(60))
     assert await claimer.take() == [early.id]
     assert await claimer.take() == []
+
+
+async def test_an_empty_claim_is_repeated_only_where_it_began_at_marks(conn: Connection) -> None:
+    claimer = await behind_five(conn)
+    assert len(await claimer.take(5)) == 5
+    before = claimer.asked
+    assert await claimer.take() == []
+    assert claimer.asked - before == (2 if conn.dialect.claims_from_marks else 1)
 
 
 async def test_each_queue_has_marks_of_its_own(conn: Connection) -> None:
