@@ -15,7 +15,7 @@ from oxpull_async.runtime.repeat import repeat
 from oxpull_async.store.batch_counts import get_batches
 from oxpull_async.store.results import get_tasks
 
-AT_ONCE = 0.05
+AT_ONCE = 0.1
 
 
 class Refused(NamedTuple):

@@ -65,6 +65,7 @@ PINNED = (
     Pinned("claim_ages", ("primary",)),
     Pinned("mark_begun", ("primary",)),
     Pinned("settle", ("primary",), reads=1_050),
+    Pinned("settle_successes", ("primary",), ("postgres",), reads=1_050),
     Pinned("lock_outcomes", ("primary",), ("mysql",)),
     Pinned("held_tasks", (LEASED,)),
     Pinned("expired_tasks", (LEASED,)),
@@ -147,6 +148,7 @@ def values(name: str, loaded: Loaded, stretches: Stretches = WHOLE_QUEUES) -> di
         "limited_candidates": ALIAS | {"lanes": "[]"} if has_lateral else lane | {"task_path": "", "limit_keys": ""},
         "mark_begun": {"attempts": loaded.outcomes},
         "settle": {"outcomes": loaded.outcomes},
+        "settle_successes": {"ids": _array(loaded.running), "epoch": 1, "results": "{}"},
         "lock_outcomes": {"outcomes": loaded.outcomes},
         "held_tasks": {"worker_id": worker},
         "expired_tasks": {"limit": LIMIT},
@@ -189,6 +191,11 @@ def _of_keys(loaded: Loaded) -> dict[str, dict[str, Scalar]]:
         "take_keys": {"keys": json.dumps([row])},
         "set_follow_ups": {"keys": json.dumps([row])},
     }
+
+
+def _array(ids: str) -> str:
+    """Give ids, which are a JSON list, as an array of PostgreSQL's."""
+    return "{" + ",".join(json.loads(ids)) + "}"
 
 
 def _of_nodes(loaded: Loaded) -> dict[str, dict[str, Scalar]]:

@@ -23,7 +23,15 @@ from tests.fixtures.faulty import Fault, FaultyConnection
 from tests.scenarios.proof import Proof, proof
 
 MOST_NODES, MOST_ROUNDS = 50, 1_000
-BREAKS_AT = ("settle", "lock_nodes", "write_nodes", "set_edges", "write_workflow_counts", "release_nodes")
+BREAKS_AT = (
+    "settle",
+    "settle_successes",
+    "lock_nodes",
+    "write_nodes",
+    "set_edges",
+    "write_workflow_counts",
+    "release_nodes",
+)
 
 
 @dataclass(slots=True)
