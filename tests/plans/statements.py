@@ -12,7 +12,7 @@ from tests.plans.load import QUEUES, Loaded
 READY, DEFERRED, LEASED = "oxpull_task_ready", "oxpull_task_deferred", "oxpull_task_leased"
 LOCK_READY, LOCK_WAITING, LOCK = "oxpull_task_lock_ready", "oxpull_task_lock_waiting", "oxpull_task_lock"
 READY_LOCKED, LOCK_RUNNING = "oxpull_task_ready_locked", "oxpull_task_lock_running"
-LIMITED = "oxpull_task_limited"
+LIMITED, RECHECK = "oxpull_task_limited", "oxpull_task_recheck"
 LIMIT = 100
 ALIAS: dict[str, Scalar] = {"backend_alias": make.ALIAS}
 NONE: dict[str, Scalar] = {}
@@ -62,6 +62,8 @@ PINNED = (
     Pinned("mark_begun", ("primary",)),
     Pinned("settle", ("primary",), reads=1_050),
     Pinned("lock_outcomes", ("primary",), ("mysql",)),
+    Pinned("glance", (READY, READY_LOCKED, LIMITED, DEFERRED, LEASED, RECHECK, LOCK_WAITING), RETURNING),
+    Pinned("glance", (LEASED, LOCK), ("mysql",)),
     Pinned("held_tasks", (LEASED,)),
     Pinned("expired_tasks", (LEASED,)),
     Pinned("remove_dead_workers", (LEASED,)),
@@ -129,6 +131,7 @@ def values(name: str, loaded: Loaded) -> dict[str, Scalar]:
         "claimed_tasks": {**ids, "worker_id": worker},
         "peek": ALIAS,
         "peek_queue": {**ALIAS, "after": ""},
+        "glance": {**ALIAS, "worker_id": worker, "grace": 0.0},
         "promote": {"limit": 1000},
         "limited_lanes": lane | {"after_path": "", "after_keys": ""},
         "limited_candidates": ALIAS | {"lanes": "[]"} if has_lateral else lane | {"task_path": "", "limit_keys": ""},
