@@ -31,6 +31,7 @@ EXCUSED: dict[str, Excuse] = {
     "claim_past_locked": Excuse("update_returns_rows", frozenset({"postgres", "sqlite"})),
     "claimed_tasks": Excuse("update_returns_rows", frozenset({"mysql"})),
     "lock_outcomes": Excuse("update_returns_rows", frozenset({"mysql"})),
+    "settle_locked": Excuse("update_returns_rows", frozenset({"mysql"})),
     "waiting_places": Excuse("has_lateral", frozenset({"mysql", "sqlite"})),
     "next_place": Excuse("has_lateral", frozenset({"mysql", "sqlite"})),
     "insert_unique_task": Excuse("enqueues_unique_at_once", frozenset({"postgres", "sqlite"})),
