@@ -1,13 +1,13 @@
 """Outcomes where no statement both writes and returns: lock the rows, judge, then write."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from oxpull_async.db.contract import Connection, Row
 from oxpull_async.domain.outcome import Lease, Settlement
 from oxpull_async.domain.record import TaskStatus, task_id
+from oxpull_async.store.id_lists import id_lists
 
-LISTED_AT_ONCE = 500  # MariaDB makes a subquery of a list of a thousand, and an update by that reads the whole table
 _ENDS = (TaskStatus.SUCCESSFUL, TaskStatus.FAILED)
 
 
@@ -21,7 +21,7 @@ async def write_locked(conn: Connection, part: Sequence[tuple[Settlement, dict[s
     written: list[Row] = []
     nothings: list[str] = []
     others: list[dict[str, object]] = []
-    for ids in _lists([str(columns["id"]) for _, columns in part]):
+    for ids in id_lists([str(columns["id"]) for _, columns in part]):
         for id_, epoch, status, is_cancelled, key, batch_id, workflow_id in await conn.fetch("lock_outcomes", ids=ids):
             columns = wanted.get(Lease(task_id(id_), epoch))
             if columns is None or (status != TaskStatus.RUNNING and columns["status"] not in _ENDS):
@@ -33,7 +33,7 @@ async def write_locked(conn: Connection, part: Sequence[tuple[Settlement, dict[s
                 nothings.append(str(columns["id"]))
             else:
                 others.append(columns)
-    for ids in _lists(nothings):
+    for ids in id_lists(nothings):
         await conn.execute("settle_locked", ids=ids)
     if others:
         await conn.execute("settle", outcomes=json.dumps(others))
@@ -42,8 +42,3 @@ async def write_locked(conn: Connection, part: Sequence[tuple[Settlement, dict[s
 
 def _succeeds(columns: dict[str, object]) -> bool:
     return columns["status"] == TaskStatus.SUCCESSFUL
-
-
-def _lists(ids: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    for start in range(0, len(ids), LISTED_AT_ONCE):
-        yield tuple(ids[start : start + LISTED_AT_ONCE])

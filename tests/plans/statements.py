@@ -158,7 +158,8 @@ def values(name: str, loaded: Loaded) -> dict[str, Scalar]:
     }
     by_name |= _of_nodes(loaded)
     if name == "claim":
-        return {**claimed, **(ids | {"before": None} if is_split else queues)}
+        listed: dict[str, Scalar] = {"ids": tuple(json.loads(loaded.running)), "before": None}
+        return {**claimed, **(listed if is_split else queues)}
     return dict(by_name.get(name, ids))
 
 
