@@ -18,7 +18,7 @@ from compat_sync.connection_apart import LIMITS, beside
 from compat_sync.connection_errors import REFUSED_BY_DRIVER, Scene, meaning_of
 from compat_sync.dialects import DIALECTS
 from oxpull_async.db.contract import MAX_BATCH_BYTES, Connection, Dialect, Row, Scalar
-from oxpull_async.db.statements import FORMAT, Statement, load_statement
+from oxpull_async.db.statements import FORMAT, Statement, load_statement, spread
 from oxpull_async.domain.errors import ConnectionLost, DatabaseTrouble, OxpullError, UsageError
 from oxpull_async.drivers.dialects import MYSQL, SQLITE
 
@@ -144,7 +144,7 @@ class DjangoConnection:
 
     def _prepare(self, name: str, values: dict[str, Scalar]) -> tuple[Statement, list[Scalar]]:
         statement = load_statement(self.dialect.name, name, FORMAT)
-        return statement, statement.bind(values, self.clock_offset)
+        return spread(statement, statement.bind(values, self.clock_offset))
 
     def _together(self, statement: Statement) -> AbstractAsyncContextManager[None]:
         """Let all steps of a statement count or none."""

@@ -1,7 +1,8 @@
 """What a driver promises to the store: connections, databases and listeners.
 
 The wire rules, each held by a test of `tests/conformance`:
-values are str, int, float, bool, bytes or None; `execute` counts rows matched, not rows changed; a nested
+values are str, int, float, bool, bytes or None, and for statements of the MySQL dialect tuples of str, which stand as a
+list in parentheses (`IN :ids`); `execute` counts rows matched, not rows changed; a nested
 transaction is a savepoint; writing transactions see committed rows only (READ COMMITTED, or one writer at a time);
 database errors arrive as classes of `domain.errors` with the cause kept; a connection whose command was cancelled
 or broke half-way is never lent again. Raw SQL cannot enter the store: a statement is named, its text lives in `sql/`.
@@ -12,7 +13,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-type Scalar = str | int | float | bool | bytes | None
+type Scalar = str | int | float | bool | bytes | tuple[str, ...] | None
 type Row = Sequence[Any]
 
 MAX_BATCH_BYTES = 4 * 1024 * 1024

@@ -8,7 +8,7 @@ database in one trip; the last one's rows are the answer.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from itertools import accumulate
@@ -22,6 +22,7 @@ _TOKEN = re.compile(
     r"|:(?P<name>[a-z_][a-z0-9_]*)"
     r"|(?P<percent>%)"
 )
+_MARK = re.compile(r"%[%s]")
 _COMMENT = re.compile(r"^\s*--[^\n]*\n?", re.MULTILINE)
 _THEN = re.compile(r"^\s*-- then:[^\n]*\n", re.MULTILINE)
 _READS = ("select", "values", "pragma", "show")
@@ -88,6 +89,23 @@ FORMAT = Placeholders(numbered=False, mark="%s", doubles_percent=True)
 QMARK = Placeholders(numbered=False, mark="?", doubles_percent=False)
 
 
+def spread(statement: Statement, values: list[Scalar]) -> tuple[Statement, list[Scalar]]:
+    """Give each text of a list a `%s` of its own, for drivers that bind no lists."""
+    if not any(isinstance(value, tuple) for value in values):
+        return statement, values
+    left = iter(values)
+    flat: list[Scalar] = []
+
+    def marks(token: re.Match[str]) -> str:
+        if token.group() == "%%":
+            return "%%"
+        value = next(left)
+        flat.extend(value if isinstance(value, tuple) else (value,))
+        return f"({', '.join(['%s'] * len(value))})" if isinstance(value, tuple) else "%s"
+
+    return replace(statement, sql=_MARK.sub(marks, statement.sql)), flat
+
+
 @cache
 def load_statement(dialect: str, name: str, style: Placeholders) -> Statement:
     """Return the statement `name` of a dialect, compiled for a placeholder style.
@@ -121,7 +139,7 @@ def _bare(text: str) -> str:
 
 
 def _substitution(parameters: list[str], style: Placeholders) -> Callable[[re.Match[str]], str]:
-    def replace(token: re.Match[str]) -> str:
+    def mark(token: re.Match[str]) -> str:
         if token["percent"]:
             return "%%" if style.doubles_percent else "%"
         name = token["name"]
@@ -134,7 +152,7 @@ def _substitution(parameters: list[str], style: Placeholders) -> Callable[[re.Ma
             parameters.append(name)
         return f"{style.mark}{parameters.index(name) + 1}"
 
-    return replace
+    return mark
 
 
 @cache

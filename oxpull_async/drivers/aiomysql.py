@@ -83,11 +83,15 @@ class AiomysqlSession(Session):
             self.undone = self.joined or self.depth > 0
         return translated
 
-    async def _run(self, sql: str, values: list[Scalar]) -> MySQLResult:
-        self._refuse_if_undone()
+    def rendered(self, sql: str, values: list[Scalar]) -> bytes:
+        """Return a statement with its values put in, as it is sent."""
         escapes = not self.raw.server_status & SERVER_STATUS.SERVER_STATUS_NO_BACKSLASH_ESCAPES
         literals = tuple([quoted(v, escapes=escapes) if isinstance(v, str) else self._literal(v) for v in values])
-        data = (sql % literals).encode(self.raw.encoding)
+        return bytes((sql % literals).encode(self.raw.encoding))
+
+    async def _run(self, sql: str, values: list[Scalar]) -> MySQLResult:
+        self._refuse_if_undone()
+        data = self.rendered(sql, values)
         if len(data) >= self.facts.max_packet:
             raise DataRefused(
                 f"a statement of {len(data)} bytes is more than the server takes: its max_allowed_packet is "
@@ -96,6 +100,8 @@ class AiomysqlSession(Session):
         return await self._send(data)
 
     def _literal(self, value: Scalar) -> str:
+        if isinstance(value, tuple):
+            return "(" + ",".join([quoted(text, escapes=True) for text in value]) + ")"
         return f"X'{value.hex()}'" if isinstance(value, bytes) else str(self.raw.escape(value))
 
     async def _send(self, data: bytes) -> MySQLResult:

@@ -17,7 +17,7 @@ from oxpull_async.store.rate_limits import sort_limited
 LOOK_AGAIN, LOOK_SHARE, OPENING_SHARE = 0.05, 20, 3
 SORT_AT_ONCE, SORT_ROUNDS, SORT_SHARE = 1000, 10, 100
 SURE_FOR = 0.03
-MOST_AT_ONCE = 1_000
+MOST_AT_ONCE = 500  # as many as one statement leases on any database, so that all start or none
 
 
 class LimitWatch:

@@ -82,7 +82,7 @@ class Renewer:
                     renewed = await self._renew()
             except (TimeoutError, DatabaseTrouble) as trouble:
                 wait = pauses.next()
-                self._hub.emit(DatabaseDown("renewer", str(trouble) or "no answer in time", wait))
+                self._hub.emit(DatabaseDown("renewer", str(trouble) or self._silence(), wait))
                 if self._lease.deadline <= time.monotonic():
                     return False
                 await asyncio.sleep(min(wait, max(self._lease.deadline - time.monotonic(), 0.0)))
@@ -90,6 +90,15 @@ class Renewer:
             if renewed:
                 self._lease.granted(self._card.worker_id, sent_at)
             return renewed
+
+    def _silence(self) -> str:
+        """Say why there may have been no answer."""
+        if self._database.dialect.skips_locked:
+            return "no answer in time"
+        return (
+            f"no answer in time: some writer may hold {self._database.label} for longer than the lease lasts, "
+            "whatever busy_timeout says"
+        )
 
     def _patience(self, left: float) -> float:
         """Return how long one try may take: half of what is left, so that a dead connection leaves time for another.

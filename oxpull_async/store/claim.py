@@ -11,6 +11,7 @@ from oxpull_async.domain.permit import WindowKey
 from oxpull_async.domain.rate_lanes import LimitsLook
 from oxpull_async.domain.rate_windows import Admitted, Contender, admit_all, over_at, permits_of
 from oxpull_async.domain.record import ClaimedTask, TaskId, WorkerId, task_id, wire_id, wire_instant
+from oxpull_async.store.id_lists import LISTED_AT_ONCE, id_lists
 from oxpull_async.store.locks import admit_locked, locked_candidate, slots_held, turn_away
 from oxpull_async.store.queues import json_list
 from oxpull_async.store.rate_lanes import limited_candidates
@@ -257,7 +258,8 @@ async def _lease(
     names = json.dumps([wire_id(id_) for id_ in ids])
     if conn.dialect.update_returns_rows:
         return await conn.fetch("claim_ids", ids=names, before=before, **_what(request))
-    await conn.execute("claim", ids=names, before=before, **_what(request))
+    for some in id_lists([wire_id(id_) for id_ in ids], len(ids) if before else LISTED_AT_ONCE):
+        await conn.execute("claim", ids=some, before=before, **_what(request))
     return await conn.fetch("claimed_tasks", ids=names, worker_id=wire_id(request.worker_id))
 
 

@@ -12,6 +12,7 @@ from oxpull_async.store.follow_ups import follow_ends, lock_free_keys
 from oxpull_async.store.locks import hand_over
 from oxpull_async.store.moved import Moved, follow_moved, follow_stored
 from oxpull_async.store.rate_windows import follow_outcomes
+from oxpull_async.store.settle_locked import write_locked
 
 ROW_OVERHEAD = 200
 _STATUSES: dict[str, TaskStatus] = {status.value: status for status in TaskStatus}
@@ -115,13 +116,10 @@ async def _write_successes(conn: Connection, settlements: Sequence[Settlement]) 
 
 
 async def _write(conn: Connection, part: Sequence[tuple[Settlement, dict[str, object]]]) -> _Written:
-    outcomes = json.dumps([columns for _, columns in part])
     if conn.dialect.update_returns_rows:
-        rows = await conn.fetch("settle", outcomes=outcomes)
+        rows = await conn.fetch("settle", outcomes=json.dumps([columns for _, columns in part]))
     else:
-        rows = await conn.fetch("lock_outcomes", outcomes=outcomes)
-        if rows:
-            await conn.execute("settle", outcomes=outcomes)
+        rows = await write_locked(conn, part)
     return _read(rows)
 
 

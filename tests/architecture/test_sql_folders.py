@@ -33,6 +33,7 @@ EXCUSED: dict[str, Excuse] = {
     "settle_successes": Excuse("has_arrays", frozenset({"postgres"})),
     "claimed_tasks": Excuse("update_returns_rows", frozenset({"mysql"})),
     "lock_outcomes": Excuse("update_returns_rows", frozenset({"mysql"})),
+    "settle_locked": Excuse("update_returns_rows", frozenset({"mysql"})),
     "waiting_places": Excuse("has_lateral", frozenset({"mysql", "sqlite"})),
     "next_place": Excuse("has_lateral", frozenset({"mysql", "sqlite"})),
     "kept_rows": Excuse("tells_what_is_kept", frozenset({"postgres"})),

@@ -33,6 +33,7 @@ from oxpull_async.store import (
     enqueue_calls,
     explain,
     follow_ups,
+    glance,
     health,
     holders,
     lease,
@@ -164,6 +165,7 @@ async def what_a_reaper_does(conn: Connection) -> None:
     worker = await make.worker(conn)
     await lease.renew(conn, worker, make.LEASE_SECONDS)
     await lease.held(conn, worker)
+    await glance.glance(conn, make.ALIAS, worker, 0.0)
     await lease.bury_dead_workers(conn, 0)
     await lease.remove(conn, worker)
 

@@ -10,6 +10,7 @@ from oxpull_async.db.contract import Connection
 from oxpull_async.domain.errors import DataRefused
 from oxpull_async.domain.outcome import Cancelled, Failed, Lease, Outcome, Released, Settlement, Snoozed, Succeeded
 from oxpull_async.domain.record import TaskStatus
+from oxpull_async.store import claim, id_lists
 from oxpull_async.store.enqueue import enqueue_many
 from oxpull_async.store.lease import expired, reap
 from oxpull_async.store.operate import cancel, discard, retry
@@ -320,3 +321,22 @@ async def test_progress_of_a_lost_lease_is_not_stored(conn: Connection) -> None:
     await make.settled(conn, task, Succeeded("1"))
     assert not await report_progress(conn, make.lease(task), "{}")
     assert (await make.record(conn, task.id)).progress is None
+
+
+async def test_a_batch_of_every_kind_of_outcome_writes_each_as_it_would_be_written_alone(
+    conn: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(id_lists.id_lists, "__defaults__", (2,))
+    worker = await make.worker(conn)
+    for _ in range(7):
+        await make.ready(conn)
+    *nothings, one, fails, stale = await claim.claim(conn, make.request(worker, limit=7))
+    await cancel(conn, [nothings[0].id, fails.id])
+    rows = [Settlement.of(task, Succeeded("null")) for task in nothings]
+    rows += [Settlement.of(one, Succeeded("1")), Settlement.of(fails, Failed(make.ERROR, 5.0))]
+    rows.append(Settlement(Lease(stale.id, stale.epoch + 1), Succeeded("null")))
+    settled = await settle(conn, rows)
+    assert [settled.get(row.lease) for row in rows] == [*[TaskStatus.SUCCESSFUL] * 5, TaskStatus.DISCARDED, None]
+    stored = await get_tasks(conn, [task.id for task in (*nothings, one)])
+    assert [stored[task.id].return_value for task in (*nothings, one)] == [None] * 4 + [1]
+    assert (await make.record(conn, stale.id)).status is TaskStatus.RUNNING

@@ -17,6 +17,7 @@ from oxpull_async.domain.record import NewTask, wire_id
 from oxpull_async.drivers.aiomysql import AiomysqlDatabase, OwnSession
 from oxpull_async.drivers.url import parse_url
 from oxpull_async.store import enqueue, lease, operate, schema
+from oxpull_async.store.id_lists import LISTED_AT_ONCE
 from oxpull_async.store.stretches import last_mark
 from tests.fixtures import innodb
 from tests.fixtures.servers import MakeDatabase
@@ -68,7 +69,7 @@ async def plan(session: OwnSession, name: str, **values: Scalar) -> dict[str, An
     """Explain a statement; gives the step that reads each table, by the table's alias."""
     statement = load_statement("mysql", name, FORMAT)
     cursor = await session.link.cursor(aiomysql.DictCursor)
-    await cursor.execute("EXPLAIN " + statement.sql, statement.bind(values))
+    await cursor.execute(b"EXPLAIN " + session.rendered(statement.sql, statement.bind(values)))
     steps: Sequence[dict[str, Any]] = await cursor.fetchall()
     return {str(step["table"]): step for step in steps}
 
@@ -87,9 +88,7 @@ async def test_a_claim_walks_the_ready_index_in_order(session: OwnSession, name:
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("claim", {"ids": IDS, "worker_id": WORKER, "later_paths": "[]", "before": None}),
         ("claimed_tasks", {"ids": IDS, "worker_id": WORKER}),
-        ("lock_outcomes", {"outcomes": LEASES}),
         ("settle", {"outcomes": LEASES}),
         ("mark_begun", {"attempts": LEASES}),
         ("retry_tasks", {"ids": IDS, "include_discarded": True}),
@@ -109,6 +108,27 @@ async def test_rows_given_by_id_are_read_by_id_in_the_order_given(
     steps = await plan(session, name, **values)
     assert (steps["t"]["key"], steps["t"]["type"]) == ("PRIMARY", "eq_ref")
     assert next(iter(steps)) != "t"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("claim", {"worker_id": WORKER, "later_paths": "[]", "before": None}),
+        ("lock_outcomes", {}),
+        ("settle_locked", {}),
+    ],
+)
+@pytest.mark.parametrize("count", [2, LISTED_AT_ONCE])
+async def test_rows_in_a_list_are_read_by_id_however_long_it_is(
+    session: OwnSession, name: str, values: dict[str, Scalar], count: int
+) -> None:
+    ids = tuple(wire_id(str(uuid_utils.uuid7())) for _ in range(count))
+    step = next(
+        step for table, step in (await plan(session, name, ids=ids, **values)).items() if table in {"t", "oxpull_task"}
+    )
+    assert (step["key"], step["type"]) == ("PRIMARY", "range")
+    assert int(step["rows"]) <= count
 
 
 @pytest.mark.asyncio

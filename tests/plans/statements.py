@@ -15,7 +15,7 @@ from tests.plans.load import KEY, QUEUES, Loaded
 READY, DEFERRED, LEASED = "oxpull_task_ready", "oxpull_task_deferred", "oxpull_task_leased"
 LOCK_READY, LOCK_WAITING, LOCK = "oxpull_task_lock_ready", "oxpull_task_lock_waiting", "oxpull_task_lock"
 READY_LOCKED, LOCK_RUNNING = "oxpull_task_ready_locked", "oxpull_task_lock_running"
-LIMITED = "oxpull_task_limited"
+LIMITED, RECHECK = "oxpull_task_limited", "oxpull_task_recheck"
 LIMIT = 100
 ALIAS: dict[str, Scalar] = {"backend_alias": make.ALIAS}
 NONE: dict[str, Scalar] = {}
@@ -67,6 +67,9 @@ PINNED = (
     Pinned("settle", ("primary",), reads=1_050),
     Pinned("settle_successes", ("primary",), ("postgres",), reads=1_050),
     Pinned("lock_outcomes", ("primary",), ("mysql",)),
+    Pinned("settle_locked", ("primary",), ("mysql",)),
+    Pinned("glance", (READY, READY_LOCKED, LIMITED, DEFERRED, LEASED, RECHECK, LOCK_WAITING), RETURNING),
+    Pinned("glance", (LEASED, LOCK), ("mysql",)),
     Pinned("held_tasks", (LEASED,)),
     Pinned("expired_tasks", (LEASED,)),
     Pinned("remove_dead_workers", (LEASED,)),
@@ -143,13 +146,15 @@ def values(name: str, loaded: Loaded, stretches: Stretches = WHOLE_QUEUES) -> di
         "claimed_tasks": {**ids, "worker_id": worker},
         "peek": ALIAS,
         "peek_queue": {**ALIAS, "after": ""},
+        "glance": {**ALIAS, "worker_id": worker, "grace": 0.0},
         "promote": {"limit": 1000},
         "limited_lanes": lane | {"after_path": "", "after_keys": ""},
         "limited_candidates": ALIAS | {"lanes": "[]"} if has_lateral else lane | {"task_path": "", "limit_keys": ""},
         "mark_begun": {"attempts": loaded.outcomes},
         "settle": {"outcomes": loaded.outcomes},
         "settle_successes": {"ids": _array(loaded.running), "epoch": 1, "results": "{}"},
-        "lock_outcomes": {"outcomes": loaded.outcomes},
+        "lock_outcomes": {"ids": tuple(json.loads(loaded.running))},
+        "settle_locked": {"ids": tuple(json.loads(loaded.running))},
         "held_tasks": {"worker_id": worker},
         "expired_tasks": {"limit": LIMIT},
         "remove_dead_workers": NONE,
@@ -168,7 +173,8 @@ def values(name: str, loaded: Loaded, stretches: Stretches = WHOLE_QUEUES) -> di
     }
     by_name |= _of_nodes(loaded) | _of_keys(loaded)
     if name == "claim":
-        return {**claimed, **(ids | {"before": None} if is_split else {**where, **claims_from})}
+        listed: dict[str, Scalar] = {"ids": tuple(json.loads(loaded.running)), "before": None}
+        return {**claimed, **(listed if is_split else {**where, **claims_from})}
     return dict(by_name.get(name, ids))
 
 

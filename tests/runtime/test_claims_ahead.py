@@ -183,7 +183,7 @@ async def test_A1_rows_of_a_claim_ahead_that_nobody_waits_for_are_handed_back(ox
     assert watched.went_ahead or not ox.database.dialect.update_returns_rows  # else it has only begun a transaction
     assert crew.attempts.claim_in_doubt
     assert crew.attempts.claims_begun == crew.attempts.claims_ended == len(watched.sent)
-    caretaker = Caretaker(ox.database, crew.attempts, crew.lease, Hub())
+    caretaker = Caretaker(ox.database, crew.attempts, crew.lease, crew.lookout, Hub())
     async with asyncio.timeout(20):
         while await strays(ox, crew):
             await caretaker.look()

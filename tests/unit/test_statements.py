@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oxpull_async.db.statements import FORMAT, NUMBERED, QMARK, Placeholders, compile_statement, load_statement
+from oxpull_async.db.statements import (
+    FORMAT,
+    NUMBERED,
+    QMARK,
+    Placeholders,
+    compile_statement,
+    load_statement,
+    spread,
+)
 from oxpull_async.domain.errors import UnknownStatement
 
 STYLES = [
@@ -197,3 +205,15 @@ def test_no_statement_has_steps_where_each_would_be_a_round_trip(dialect: str) -
     folder = resources.files("oxpull_async") / "sql" / dialect
     names = [file.name.removesuffix(".sql") for file in folder.iterdir() if file.name.endswith(".sql")]
     assert [name for name in names if load_statement(dialect, name, QMARK).steps] == []
+
+
+def test_a_list_is_spread_over_placeholders_and_percent_signs_stay() -> None:
+    statement = compile_statement("test", "SELECT DATE_FORMAT(:at, '%s') FROM t WHERE id IN :ids AND n = :n", FORMAT)
+    wide, values = spread(statement, statement.bind({"at": "now", "ids": ("a", "b"), "n": 1}))
+    assert wide.sql == "SELECT DATE_FORMAT(%s, '%%s') FROM t WHERE id IN (%s, %s) AND n = %s"
+    assert values == ["now", "a", "b", 1]
+
+
+def test_a_statement_without_lists_stays_as_it_is() -> None:
+    statement = compile_statement("test", "SELECT :n", FORMAT)
+    assert spread(statement, [1]) == (statement, [1])

@@ -1,0 +1,58 @@
+"""What a worker with nothing to do asks the database, and what it does first when something comes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from oxpull_async import Oxpull, Worker
+from oxpull_async.runtime import rest
+from tests.app import kit
+from tests.fixtures.counted import CountedDatabase
+
+pytestmark = pytest.mark.asyncio
+PATIENCE = 30
+
+
+@asynccontextmanager
+async def resting(ox: Oxpull, workers: int, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[str]]:
+    """Run workers that take themselves for long idle, once each has looked twice; gives what all of them send."""
+    monkeypatch.setattr(rest, "COOLING", -1.0)
+    ox.database = database = CountedDatabase.around(ox.database)
+    running = [asyncio.create_task(Worker(ox).run()) for _ in range(workers)]
+    try:
+        await sent(database.sent, "glance", workers * 2)
+        yield database.sent
+    finally:
+        for worker in running:
+            worker.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        ox.database = database.inner
+
+
+async def sent(names: list[str], name: str, count: int) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while names.count(name) < count:  # noqa: ASYNC110 - it is the workers that make it true
+            await asyncio.sleep(0.01)
+
+
+async def test_an_idle_worker_asks_for_all_its_loops_in_one_statement_and_renews_its_lease(
+    ox: Oxpull, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with resting(ox, 1, monkeypatch) as names:
+        before = len(names)
+        await sent(names, "glance", names.count("glance") + 4)
+        assert set(names[before:]) <= {"glance", "renew_lease"}
+
+
+async def test_a_woken_worker_claims_before_it_asks_anything_else(ox: Oxpull, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rest, "poll_pause", lambda *_, **__: 60.0)  # nothing but the wake-up lets it look
+    task = ox.task(kit.nothing)
+    async with resting(ox, 1, monkeypatch) as names:
+        before = len(names)
+        await task.enqueue()
+        await sent(names, "settle", 1)
+        by_others = {"glance", "renew_lease", "notify", "BEGIN", "COMMIT"}
+        first = next(name for name in names[before:] if name not in by_others and not name.startswith("insert"))
+        assert first in {"claim", "claim_candidates"}
