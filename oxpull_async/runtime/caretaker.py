@@ -23,7 +23,7 @@ from oxpull_async.store.lease import held, unknown_attempts
 from oxpull_async.store.settle import mark_begun, settle
 
 TICK = 0.25
-LOOK_EVERY = 1.0
+LOOK_EVERY, LOOK_SHARE = 1.0, 40
 MOST_UNSTARTED = 1.0
 
 
@@ -38,6 +38,7 @@ class Caretaker:
         self._hub = hub
         self._suspects: dict[tuple[str, int], int] = {}
         self._looked_at = 0.0
+        self._looks_every = LOOK_EVERY
         self.on_cancel: Callable[[Lease], None] = lambda _: None
         self.on_taken_back: Callable[[Attempt], None] = lambda _: None
         self.on_released: Callable[[], None] = lambda: None
@@ -52,7 +53,7 @@ class Caretaker:
                 await self._hand_back_unstarted()
                 claims_ended = self._attempts.claims_ended
                 busy = self._attempts.busy or self._suspects or claims_ended != claims_seen
-                due = busy and time.monotonic() - self._looked_at >= LOOK_EVERY
+                due = busy and time.monotonic() - self._looked_at >= self._looks_every
                 if due or self._attempts.claim_in_doubt or self._is_due():
                     claims_seen = claims_ended
                     await self.look()
@@ -70,6 +71,7 @@ class Caretaker:
         self._attempts.claim_in_doubt = False
         worker_id = self._lease.worker_id
         rows = await repeat(self._database, lambda conn: held(conn, worker_id))
+        self._looks_every = max(LOOK_EVERY, (time.monotonic() - self._looked_at) * LOOK_SHARE)
         for row in rows:
             if row.cancel_requested:
                 self.on_cancel(Lease(row.task_id, row.epoch))

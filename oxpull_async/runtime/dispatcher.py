@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PROMOTE_AT_ONCE, PROMOTE_ROUNDS = 1000, 10
 LOOK_WHILE_BUSY, LOOK_WHILE_FULL = 0.05, 0.5
-LOOK_SHARE = 20
+LOOK_SHARE = 40
 DOUBTFUL_CLAIMS = 3
 GATHER_PAUSE, GATHER_SHARE = 0.002, 4
 
@@ -193,7 +193,7 @@ class Dispatcher:
     async def _claim_all(self, queues: tuple[str, ...]) -> int:
         """Claim from these queues while there is room and they fill it, but look around again after a short while.
 
-        Looks take at most a twentieth of the time; in between rows whose time has come are let in, and hints are heard.
+        Looks take at most a fortieth of the time; in between rows whose time has come are let in, and hints are heard.
         """
         total, promotes_at = 0, time.monotonic() + LOOK_WHILE_BUSY
         until = max(promotes_at, time.monotonic() + LOOK_SHARE * self._claimer.marks.look_took)

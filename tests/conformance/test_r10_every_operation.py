@@ -155,6 +155,7 @@ async def what_operators_do(conn: Connection) -> None:
     await operate.prune_step(conn, operate.PruneRequest(0, ("DISCARDED",), 10, dry_run=False), None)
     await health.workers(conn, make.ALIAS)
     await health.backlog(conn, make.ALIAS)
+    await health.kept(conn)
     await overview.overview(conn, make.ALIAS, 10)
     await overview.unfinished_tasks(conn, make.ALIAS, TaskStatus.WAITING, None, 10)
     await overview.lock_holders(conn, "lock")
