@@ -56,11 +56,10 @@ async def answer_at_once(conn: Connection, call: UniqueCall) -> UniqueAnswer | G
     key = str(call.task.unique_key)
     # With one writer at a time, a transaction that has not written reads a snapshot, and may never write after that.
     looks_first = call.met and (conn.dialect.skips_locked or not conn.in_transaction)
-    if looks_first and (known := await _answer_for_known(conn, call, key)) is not None:
+    known = await _answer_for_known(conn, call, key) if looks_first else None
+    if known is not None and not (isinstance(known, Glimpse) and _may_be_outrun(conn, known)):
         return known
-    if (created := await _take_free(conn, call)) is not None:
-        return created
-    return None if looks_first else await _answer_for_known(conn, call, key)
+    return await _take_free(conn, call) or await _answer_for_known(conn, call, key)
 
 
 async def _answer_for_known(conn: Connection, call: UniqueCall, key: str) -> UniqueAnswer | Glimpse | None:
@@ -70,7 +69,7 @@ async def _answer_for_known(conn: Connection, call: UniqueCall, key: str) -> Uni
         return changed
     seen = await glimpse(conn, key)
     holder = None if seen is None else seen.holder
-    if seen is None or holder is None or (conn.in_transaction and is_dated(conn, seen.isolation)):
+    if seen is None or holder is None or _may_be_outrun(conn, seen):
         return seen
     verdict = judge(call.rule.until, call.rule.mode, holder)
     if verdict is Verdict.EXISTING:
@@ -80,6 +79,11 @@ async def _answer_for_known(conn: Connection, call: UniqueCall, key: str) -> Uni
     if verdict is Verdict.TAKE_OVER and at_once and holder.status is not None:
         return await _take_over(conn, call, seen.holder_id, holder.status) or seen
     return seen
+
+
+def _may_be_outrun(conn: Connection, seen: Glimpse) -> bool:
+    """Whether what was read is from a caller's snapshot, on which the hint is not relied either."""
+    return conn.in_transaction and is_dated(conn, seen.isolation)
 
 
 async def _take_free(conn: Connection, call: UniqueCall) -> UniqueAnswer | None:

@@ -300,7 +300,7 @@ async def test_D4_two_workflows_that_adopt_one_holder_side_by_side_do_it_once(
     async def adopts(_: Connection) -> None:
         await made.add_unique(other, first.id, made.node("a"), make.unique_call(workflow_id=first.id))
 
-    hurried = conn if not other.dialect.skips_locked else Meanwhile(conn, "find_holders", adopts)
+    hurried = conn if not other.dialect.skips_locked else Meanwhile(conn, "find_holder", adopts)
     if not other.dialect.skips_locked:
         await adopts(other)
     answers = await made.add_unique(hurried, second.id, made.node("a"), make.unique_call(workflow_id=second.id))
