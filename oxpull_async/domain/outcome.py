@@ -1,14 +1,16 @@
 """What an attempt came to, as a value, and how that value is written."""
 
 from dataclasses import dataclass
-from typing import NamedTuple, assert_never
+from typing import assert_never
+
+import msgspec
 
 from oxpull_async.domain.limit_keys import key_of
 from oxpull_async.domain.permit import Permit, WindowKey
 from oxpull_async.domain.record import ClaimedTask, TaskId, TaskStatus, wire_id
 
 
-class Lease(NamedTuple):
+class Lease(msgspec.Struct, frozen=True, gc=False):
     """The right of one attempt to write: the task and its epoch."""
 
     task_id: TaskId
@@ -67,7 +69,7 @@ class Cancelled:
 type Outcome = Succeeded | Failed | Snoozed | Released | Cancelled
 
 
-class Settlement(NamedTuple):
+class Settlement(msgspec.Struct, frozen=True):
     """An outcome together with the lease that entitles to write it."""
 
     lease: Lease
@@ -88,16 +90,20 @@ class Settlement(NamedTuple):
     @classmethod
     def of(cls, claimed: ClaimedTask, outcome: Outcome, permits: tuple[Permit, ...] = ()) -> "Settlement":
         """Return the outcome of a claimed task, with all that hangs on it."""
+        lease = Lease(claimed.id, claimed.epoch)
+        if claimed.stands_alone and claimed.limit_keys is None:
+            return cls(lease, outcome, permits=permits)
         return cls(
-            Lease(claimed.id, claimed.epoch), outcome, claimed.rerun_key, claimed.lock_key, claimed.batch_id,
-            claimed.workflow_id, claimed.limit_keys, permits,
+            lease, outcome, claimed.rerun_key, claimed.lock_key, claimed.batch_id, claimed.workflow_id,
+            claimed.limit_keys, permits,
         )  # fmt: skip
 
     @property
     def is_bare(self) -> bool:
         """Whether it concerns its own row alone: no key, lock, batch, workflow or limit."""
-        hangs = self.rerun_key is None and self.lock_key is None and self.batch_id is None and self.workflow_id is None
-        return hangs and not self.permits and self.holds is None
+        if self.rerun_key is not None or self.lock_key is not None or self.batch_id is not None:
+            return False
+        return self.workflow_id is None and not self.permits and (type(self.outcome) is Succeeded or not self.holds)
 
     @property
     def holds(self) -> tuple[WindowKey, float] | None:

@@ -110,13 +110,12 @@ class ClaimedTask(NamedTuple):
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> "ClaimedTask":
         """Read one row of the statement `claim`."""
-        id_, epoch, path, queue, priority, at, args, kwargs, attempt, most, snoozes, timeout, begun, *hangs = row
-        rerun_key, lock_key, batch_id, workflow_id, limit_keys = hangs
-        return cls(
-            task_id(id_), epoch, path, queue, priority, instant(at), args, kwargs, attempt, most, snoozes, timeout,
-            bool(begun), rerun_key, lock_key, None if batch_id is None else task_id(batch_id),
-            None if workflow_id is None else task_id(workflow_id), limit_keys,
-        )  # fmt: skip
+        values = [*row, ()]
+        values[0], values[5], values[12] = task_id(row[0]), instant(row[5]), bool(row[12])
+        for place in (15, 16):
+            if values[place] is not None:
+                values[place] = task_id(values[place])
+        return cls._make(values)
 
     @property
     def stands_alone(self) -> bool:

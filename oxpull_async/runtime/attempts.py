@@ -29,6 +29,9 @@ class Phase(Enum):
     ENDED = auto()
 
 
+_CLAIMED, _BEGUN = Phase.CLAIMED, Phase.BEGUN
+
+
 class Stop(Enum):
     """Why an attempt is asked to stop."""
 
@@ -47,7 +50,6 @@ class Attempt:
         "begun_at",
         "claimed",
         "claimed_at",
-        "lease",
         "marked",
         "phase",
         "runnable",
@@ -60,7 +62,6 @@ class Attempt:
         self.claimed = claimed
         self.worker_id = worker_id
         self.runnable = runnable
-        self.lease = Lease(claimed.id, claimed.epoch)
         self.claimed_at = claimed_at
         self.begun_at = 0.0
         self.phase = Phase.CLAIMED
@@ -69,6 +70,11 @@ class Attempt:
         self.stop: Stop | None = None
         self.aio_task: asyncio.Task[None] | None = None
         self.timer: asyncio.TimerHandle | None = None
+
+    @property
+    def lease(self) -> Lease:
+        """What entitles to write about it."""
+        return Lease(self.claimed.id, self.claimed.epoch)
 
     @property
     def body(self) -> Body:
@@ -101,7 +107,7 @@ class Attempt:
     @property
     def is_live(self) -> bool:
         """Whether it waits for a place or runs."""
-        return self.phase is Phase.BEGUN or self.phase is Phase.CLAIMED
+        return self.phase is _BEGUN or self.phase is _CLAIMED
 
     @property
     def hands_over(self) -> bool:
@@ -137,7 +143,7 @@ class Attempts:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: dict[Lease, Attempt] = {}
+        self._known: dict[Attempt, None] = {}
         self._live = 0
         self.claims_begun = 0
         self.claims_ended = 0
@@ -147,9 +153,8 @@ class Attempts:
     def __len__(self) -> int:
         return self._live
 
-    def __contains__(self, lease: Lease) -> bool:
-        attempt = self._known.get(lease)
-        return attempt is not None and attempt.is_live
+    def __contains__(self, attempt: Attempt) -> bool:
+        return attempt in self._known and attempt.is_live
 
     @property
     def unsettled(self) -> int:
@@ -164,24 +169,23 @@ class Attempts:
     def live(self) -> list[Attempt]:
         """Return the attempts that wait for a place or run."""
         with self._lock:
-            return [attempt for attempt in self._known.values() if attempt.is_live] if self._live else []
+            return [attempt for attempt in self._known if attempt.is_live] if self._live else []
 
     def known(self) -> set[tuple[str, int]]:
         """Return id and epoch of every attempt this process still answers for."""
         with self._lock:
-            return set(self._known)
+            return {(one.claimed.id, one.claimed.epoch) for one in self._known}
 
     def owes(self, worker_id: WorkerId) -> bool:
         """Whether outcomes are still to be written of attempts under an earlier id than this."""
         with self._lock:
-            return any(not one.is_live and one.worker_id != worker_id for one in self._known.values())
+            return any(not one.is_live and one.worker_id != worker_id for one in self._known)
 
     def add(self, *attempts: Attempt) -> None:
         """Enter attempts that were claimed."""
         with self._lock:
             self._live += len(attempts)
-            for attempt in attempts:
-                self._known[attempt.lease] = attempt
+            self._known.update(dict.fromkeys(attempts))
 
     def begin(self, attempt: Attempt, now: float) -> bool:
         """Let an attempt start.
@@ -189,11 +193,11 @@ class Attempts:
         False when it was taken back or told to stop before, or when a rate limit counted its start too long ago.
         """
         with self._lock:
-            if attempt.phase is not Phase.CLAIMED or attempt.stop is not None:
+            if attempt.phase is not _CLAIMED or attempt.stop is not None:
                 return False
             if attempt.claimed.permits and now - attempt.claimed_at > LATEST_START:
                 return False
-            attempt.phase, attempt.begun_at = Phase.BEGUN, now
+            attempt.phase, attempt.begun_at = _BEGUN, now
             return True
 
     def take_back(self, attempt: Attempt) -> bool:
@@ -212,10 +216,12 @@ class Attempts:
         False when somebody else ended it before.
         """
         with self._lock:
-            if not attempt.is_live:
+            phase = attempt.phase
+            if phase is not _BEGUN and phase is not _CLAIMED:
                 return False
             self._live -= 1
-            self.unbegun += attempt.phase is Phase.CLAIMED
+            if phase is _CLAIMED:
+                self.unbegun += 1
             attempt.phase = Phase.ENDED
             return True
 
@@ -223,5 +229,6 @@ class Attempts:
         """Note that nothing more will be written about attempts."""
         with self._lock:
             for attempt in attempts:
-                if self._known.pop(attempt.lease, None) is not None and attempt.is_live:
-                    self._live -= 1
+                if attempt in self._known:
+                    del self._known[attempt]
+                    self._live -= attempt.is_live

@@ -1,7 +1,8 @@
 """Attempts that have ended: what is written about them, and who is told."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.events import AttemptFailed, OutcomeIgnored, TaskSettled
@@ -15,7 +16,7 @@ from oxpull_async.store.results import get_tasks
 from oxpull_async.store.settle import Settled
 
 
-class Ended(NamedTuple):
+class Ended(msgspec.Struct, frozen=True):
     """An attempt that has ended, with its outcome."""
 
     attempt: Attempt

@@ -107,7 +107,7 @@ class Executor:
 
     def _cancel(self, attempt: Attempt) -> None:
         """Cancel a coroutine, and again after a while if it holds on."""
-        if attempt.lease not in self.attempts or attempt.aio_task is None:
+        if attempt not in self.attempts or attempt.aio_task is None:
             return
         if attempt.timer is not None:
             attempt.timer.cancel()

@@ -85,8 +85,9 @@ class Starter:
                 self._executor.attempts.forget(attempt)  # somebody deleted the row since the claim
             else:
                 self._executor.start(attempt, record)
-        took = time.monotonic() - began
-        self.saw_them_end = took < AT_ONCE and not any(attempt.is_live for attempt in attempts)
+        if attempts:
+            is_quick = time.monotonic() - began < AT_ONCE
+            self.saw_them_end = is_quick and not any(attempt.is_live for attempt in attempts)
 
     def _beyond_the_threads(
         self, rows: Sequence[ClaimedTask], found: Mapping[str, Runnable | None]

@@ -100,10 +100,10 @@ def _may_go_by_ids(settlements: Sequence[Settlement], max_bytes: int) -> bool:
     if not 0 < len(settlements) <= MAX_BATCH_ROWS or len({one.lease.epoch for one in settlements}) > 1:
         return False
     size = ROW_OVERHEAD * len(settlements)
-    for one in settlements:
-        if type(one.outcome) is not Succeeded:
+    for outcome in [one.outcome for one in settlements]:
+        if type(outcome) is not Succeeded:
             return False
-        size += len(one.outcome.value)
+        size += len(outcome.value)
     return size <= max_bytes
 
 
@@ -125,9 +125,10 @@ async def _write(conn: Connection, part: Sequence[tuple[Settlement, dict[str, ob
 
 def _read(rows: Sequence[Row]) -> _Written:
     written = _Written({}, {}, {})
+    settled = written.settled
     for id_, epoch, word, key, batch_id, workflow_id in rows:
         text, status = task_id(id_), _STATUSES[word]
-        written.settled[Lease(text, epoch)] = status
+        settled[Lease(text, epoch)] = status
         if key is not None:
             written.keys[text] = key
         if (batch_id is not None or workflow_id is not None) and status.is_finished:

@@ -24,7 +24,7 @@ from tests.fixtures import make
 from tests.fixtures.faulty import Fault, FaultyConnection, FaultyDatabase
 
 pytestmark = pytest.mark.asyncio
-PLACES = OVERLAPPING
+PLACES, LEASE_SECONDS = OVERLAPPING, 600.0
 CLAIMS = {"claim", "claim_candidates"}
 
 
@@ -94,8 +94,9 @@ async def hired(ox: Oxpull, watched: Watched, fault: Fault | None = None) -> Cre
     """Assemble a worker with a good lease, none of whose services runs."""
     plan = Plan(queues=None, concurrency=PLACES, threads=1, burst=False, max_tasks=None)
     crew = assemble(WatchedHost(ox, watched, fault or Fault("", committed=True)), plan, Hub())
+    crew.lease.lease_seconds = LEASE_SECONDS
     async with ox.database.connection() as conn:
-        crew.lease.granted(await make.worker(conn), time.monotonic())
+        crew.lease.granted(await make.worker(conn, lease_seconds=LEASE_SECONDS), time.monotonic())
     return crew
 
 
