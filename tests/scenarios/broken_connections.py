@@ -21,7 +21,7 @@ from tests.scenarios.stage import check_row
 CLAIM = {"postgres": (b"UPDATE oxpull_task AS c", b""), "mysql": (b"t.begun = NOT JSON_CONTAINS", b"COMMIT")}
 SETTLE = {
     "postgres": (b"AS o(id uuid, epoch bigint, status text", b""),
-    "mysql": (b"SET t.status = 'SUCCESSFUL'", b"COMMIT"),
+    "mysql": (b"<> 'SUCCESSFUL', 'DISCARDED'", b"COMMIT"),
 }
 STATEMENTS = {"claim": CLAIM, "settle": SETTLE}
 
