@@ -9,7 +9,7 @@ from oxpull_async.domain.events import ListenerLost
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.pauses import Backoff
 
-CHANGE_PAUSE = 0.035
+CHANGE_PAUSE = 0.03
 
 
 class Notifier:

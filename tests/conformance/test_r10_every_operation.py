@@ -73,6 +73,7 @@ PAIRS = [
 
 TRAITS: dict[str, Callable[[Dialect], bool]] = {
     "fresh_keys.enqueue_fresh": lambda dialect: not dialect.enqueues_unique_at_once,
+    "settle_locked.write_locked": lambda dialect: not dialect.update_returns_rows,
 }
 """Where an operation has statements; elsewhere none of ours calls it."""
 

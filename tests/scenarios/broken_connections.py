@@ -21,7 +21,7 @@ from tests.scenarios.stage import check_row
 CLAIM = {"postgres": (b"UPDATE oxpull_task AS c", b""), "mysql": (b"t.begun = NOT JSON_CONTAINS", b"COMMIT")}
 SETTLE = {
     "postgres": (b"SELECT locked.id FROM locked", b""),
-    "mysql": (b"SET t.status = 'SUCCESSFUL'", b"COMMIT"),
+    "mysql": (b"t.status IN ('RUNNING', 'LOST')", b"COMMIT"),
 }
 STATEMENTS = {"claim": CLAIM, "settle": SETTLE}
 
