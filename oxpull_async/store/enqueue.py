@@ -109,7 +109,8 @@ async def notify_apart(conn: Connection, queue_name: str) -> None:
 
     It does not wait for the disk, which what it tells of has done: lost with the server, it costs latency only.
     """
-    await conn.fetch("notify_apart", queue_name=queue_name)
+    if conn.dialect.has_listen:
+        await conn.fetch("notify_apart", queue_name=queue_name)
 
 
 async def _enqueue_at(conn: Connection, task: NewTask, now: datetime) -> Stored:

@@ -1,8 +1,7 @@
 """B3 to B6: no window admits more than its limit, a throttled row stays as it was, and nobody waits behind it."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from oxpull_async.db.contract import Connection
 from oxpull_async.domain.limit_keys import key_digest
