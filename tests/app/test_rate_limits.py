@@ -206,6 +206,7 @@ async def test_B5_a_worker_that_declares_nothing_keeps_the_limits_of_others_whil
         await put_clock(declaring, START)
         task = ox.task(nothing)
         async with working(declaring, queues=["elsewhere"]):
+            await eventually(declaring.health, lambda health: any(worker.is_alive for worker in health.workers))
             results = await ox.enqueue_many([task.call(number) for number in range(5)])
             await run(ox)
             assert await ended(results) == 2

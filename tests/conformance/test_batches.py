@@ -72,7 +72,7 @@ async def test_a_settle_without_batches_asks_for_none(conn: Connection) -> None:
     [task] = await make.claimed(conn, await make.worker(conn))
     spy = Spy(conn)
     await settle(spy, [settlement(task, DONE)])
-    assert {name for name, _ in spy.sent} <= {"settle", "settle_successes", "lock_outcomes"}
+    assert {name for name, _ in spy.sent} <= {"settle", "settle_successes", "lock_outcomes", "settle_locked"}
 
 
 async def test_a_member_that_comes_back_is_pending(conn: Connection) -> None:

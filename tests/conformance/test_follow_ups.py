@@ -157,7 +157,7 @@ async def test_tasks_that_do_not_rerun_end_without_a_look_at_keys(conn: Connecti
     [claimed] = await make.claimed(conn, await make.worker(conn))
     spy = Spy(conn)
     await make.settled(spy, claimed, Succeeded("1"))
-    assert {name for name, _ in spy.sent} <= {"settle", "settle_successes", "lock_outcomes"}
+    assert {name for name, _ in spy.sent} <= {"settle", "settle_successes", "lock_outcomes", "settle_locked"}
 
 
 async def test_C5_a_key_that_somebody_has_locked_is_rechecked_later(conn: Connection, other: Connection) -> None:

@@ -142,7 +142,7 @@ async def test_each_of_many_queues_gives_its_best(conn: Connection) -> None:
 def test_counted_statements_begin_with_the_word_that_python_counts_by() -> None:
     words = {name: load_statement("sqlite", name, QMARK).sql.split()[0] for name in NAMES}
     others = {name for name, word in words.items() if word not in {"SELECT", "INSERT", "UPDATE", "DELETE"}}
-    assert others == {"create_schema_table", "find_cone", "find_doomed", "lock_migrations", "settle"}
+    assert others == {"create_schema_table", "find_cone", "find_doomed", "glance", "lock_migrations", "settle"}
 
 
 def statistics(rows: int) -> Iterator[tuple[str, str]]:

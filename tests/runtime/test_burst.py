@@ -159,13 +159,13 @@ class LateConnection(FaultyConnection):
         self.moment, self.has_settled = moment, False
 
     async def fetch(self, statement: str, /, **values: Scalar) -> Sequence[Row]:
-        self.has_settled |= statement in {"settle", "settle_successes"}
+        self.has_settled |= statement in {"settle", "settle_successes", "settle_locked"}
         rows = await super().fetch(statement, **values)
         await self.moment.pass_during(statement)
         return rows
 
     async def execute(self, statement: str, /, **values: Scalar) -> int:
-        self.has_settled |= statement in {"settle", "settle_successes"}
+        self.has_settled |= statement in {"settle", "settle_successes", "settle_locked"}
         return await super().execute(statement, **values)
 
 

@@ -125,7 +125,7 @@ async def test_a_claim_goes_ahead_for_free_places_only_and_each_task_runs_once(o
     assert watched.went_ahead or not ox.database.dialect.update_returns_rows  # else it has only begun a transaction
     assert all(limit + delivered - ran <= PLACES for limit, delivered, ran in watched.sent)
     assert {queue.successful for queue in await ox.stats()} == {count}
-    assert crew.attempts.claims_begun == crew.attempts.claims_ended == len(watched.sent)
+    assert crew.attempts.claims_begun == crew.attempts.claims_ended <= len(watched.sent)  # an empty one asks twice
 
 
 async def test_no_claim_goes_ahead_of_tasks_that_wait(ox: Oxpull) -> None:

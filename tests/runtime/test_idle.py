@@ -60,6 +60,6 @@ async def test_a_woken_worker_claims_before_it_asks_anything_else(ox: Oxpull, mo
         before = len(names)
         await task.enqueue()
         await settled(names)
-        by_others = {"glance", "renew_lease", "notify", "BEGIN", "COMMIT"}
+        by_others = {"glance", "renew_lease", "notify", "read_clock", "BEGIN", "COMMIT"}
         first = next(name for name in names[before:] if name not in by_others and not name.startswith("insert"))
         assert first in {"claim", "claim_candidates"}

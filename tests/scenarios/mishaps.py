@@ -26,6 +26,7 @@ MOST_NODES, MOST_ROUNDS = 50, 1_000
 BREAKS_AT = (
     "settle",
     "settle_successes",
+    "settle_locked",
     "lock_nodes",
     "write_nodes",
     "set_edges",

@@ -4,8 +4,8 @@
 WITH RECURSIVE holder(id) AS (
     SELECT (SELECT min(t.leased_by) FROM oxpull_task AS t INDEXED BY oxpull_task_leased WHERE t.leased_by IS NOT NULL)
     UNION ALL
-    SELECT (SELECT min(t.leased_by) FROM oxpull_task AS t INDEXED BY oxpull_task_leased WHERE t.leased_by > h.id)
-      FROM holder AS h WHERE h.id IS NOT NULL
+    SELECT (SELECT min(t.leased_by) FROM oxpull_task AS t INDEXED BY oxpull_task_leased WHERE t.leased_by > v.id)
+      FROM holder AS v WHERE v.id IS NOT NULL
 )
 SELECT EXISTS (SELECT 1 FROM oxpull_task AS t INDEXED BY oxpull_task_ready
                 WHERE t.backend_alias = :backend_alias AND t.due = 1 AND t.lock_key IS NULL AND t.limit_keys IS NULL)
@@ -25,8 +25,8 @@ SELECT EXISTS (SELECT 1 FROM oxpull_task AS t INDEXED BY oxpull_task_ready
                 WHERE (NOT w.dead
                        AND w.lease_expires_at <= strftime('%Y-%m-%d %H:%M:%f', :now, -:grace || ' seconds') || '000')
                    OR (w.dead AND w.lease_expires_at < strftime('%Y-%m-%d %H:%M:%f', :now, '-1 day') || '000'))
-       OR EXISTS (SELECT 1 FROM holder AS h WHERE h.id IS NOT NULL
-                     AND NOT EXISTS (SELECT 1 FROM oxpull_worker AS w WHERE w.id = h.id AND NOT w.dead))
+       OR EXISTS (SELECT 1 FROM holder AS v WHERE v.id IS NOT NULL
+                     AND NOT EXISTS (SELECT 1 FROM oxpull_worker AS w WHERE w.id = v.id AND NOT w.dead))
        OR EXISTS (SELECT 1 FROM oxpull_rate_limit AS l
                    WHERE NOT EXISTS (SELECT 1 FROM oxpull_worker AS w WHERE w.id = l.worker_id AND NOT w.dead)),
        EXISTS (SELECT 1 FROM oxpull_task AS t INDEXED BY oxpull_task_recheck WHERE t.recheck = 1),
