@@ -80,8 +80,8 @@ _PSYCOPG = ("psycopg[binary,pool]>=3.2", "uvloop")
 _HUEY = ("huey", "redis", "psycopg[binary]")
 _HUEY_ONE: dict[str, Any] = {"concurrency": 1, "poll": 0.1}
 _HUEY_CHANGED: dict[str, dict[str, Any]] = {"naps": {"concurrency": 90}, "pick-up": {"poll": 0.05}}
-_OURS: dict[str, Any] = {"concurrency": 100}
-_OURS_CHANGED: dict[str, dict[str, Any]] = {"naps": {"concurrency": 5000}}
+_OURS: dict[str, Any] = {"concurrency": 2000}
+_OURS_CHANGED: dict[str, dict[str, Any]] = {"naps": {"concurrency": 5000}, "pick-up": {"concurrency": 100}}
 _OX = {"arguments": ["--concurrency=4"]}
 
 CONTESTANTS: tuple[Contestant, ...] = (

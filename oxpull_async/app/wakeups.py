@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from oxpull_async.db.contract import Database
 from oxpull_async.domain.errors import OxpullError
-from oxpull_async.store.enqueue import notify_apart
+from oxpull_async.store.enqueue import notify
 
 PAUSE = 0.005
 logger = logging.getLogger("oxpull_async.enqueue")
@@ -89,4 +89,4 @@ class Wakeups:
         if names:
             async with self._database.connection() as conn:
                 for name in names:
-                    await notify_apart(conn, name)
+                    await notify(conn, name)

@@ -104,15 +104,6 @@ async def notify(conn: Connection, queue_name: str) -> None:
         await conn.execute("notify", queue_name=queue_name)
 
 
-async def notify_apart(conn: Connection, queue_name: str) -> None:
-    """Wake the workers that listen for a queue, in a transaction with nothing else in it.
-
-    It does not wait for the disk, which what it tells of has done: lost with the server, it costs latency only.
-    """
-    if conn.dialect.has_listen:
-        await conn.fetch("notify_apart", queue_name=queue_name)
-
-
 async def _enqueue_at(conn: Connection, task: NewTask, now: datetime) -> Stored:
     if _is_plain(task):
         await conn.execute("insert_plain_task", **_plain_columns(task), enqueued_at=wire_instant(now))

@@ -87,7 +87,7 @@ async def test_A15_an_announcement_changes_how_nobody_else_commits(ox: Oxpull) -
     async with listening(ox) as ear:
         await task.enqueue(1)
         await ear.until("mail")
-        async with ox.transaction() as tx:
+        async with ox.transaction() as tx:  # on the connection that has just announced
             await task.enqueue(2)
             assert [tuple(row) for row in await tx.fetch("SHOW synchronous_commit")] == [("on",)]
 

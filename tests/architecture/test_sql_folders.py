@@ -27,7 +27,6 @@ class Excuse:
 # Keep it short: each line is an algorithm that is not the same everywhere.
 EXCUSED: dict[str, Excuse] = {
     "notify": Excuse("has_listen", frozenset({"postgres"})),
-    "notify_apart": Excuse("has_listen", frozenset({"postgres"})),
     "claim_ids": Excuse("update_returns_rows", frozenset({"postgres", "sqlite"})),
     "claim_past_locked": Excuse("update_returns_rows", frozenset({"postgres", "sqlite"})),
     "settle_successes": Excuse("has_arrays", frozenset({"postgres"})),

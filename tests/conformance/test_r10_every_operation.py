@@ -131,7 +131,6 @@ async def the_way_of_a_task(conn: Connection) -> None:
     await enqueue.enqueue_many(conn, more)
     await plain_tasks.enqueue_plain_again(conn, [one])
     await enqueue.notify(conn, make.QUEUE)
-    await enqueue.notify_apart(conn, make.QUEUE)
     await queues.promote(conn, 10)
     await queues.peek(conn, make.ALIAS)
     first, second, _ = await claim.claim(conn, make.request(worker))
