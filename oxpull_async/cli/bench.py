@@ -12,7 +12,7 @@ from typing import Any, TypedDict, Unpack
 import click
 from rich.console import Console
 
-from oxpull_async.cli.bench_peers import Peers, run_beside_peers, show_comparison
+from oxpull_async.cli.bench_peers import Peers, chosen_names, run_beside_peers, show_comparison
 from oxpull_async.cli.output import Column, print_json, print_table
 
 
@@ -21,7 +21,7 @@ class Asked(TypedDict):
 
     url: str | None
     quick: bool
-    only: str
+    only: tuple[str, ...]
     as_json: bool
     rounds: int | None
     peers: bool
@@ -34,7 +34,9 @@ class Asked(TypedDict):
 @click.command("bench", short_help="Measure throughput and latency.")
 @click.option("--url", metavar="URL", help="A database that holds no tasks; by default a SQLite file made for it.")
 @click.option("--quick", is_flag=True, help="About a tenth of the work, for a first look.")
-@click.option("--only", metavar="TEXT", default="", help="Only the workloads that have this in their names.")
+@click.option(
+    "--only", multiple=True, metavar="TEXT", help="Only the workloads that have this in their names; may be repeated."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document with every sample.")
 @click.option("--rounds", type=click.IntRange(1), metavar="N", help="How often each sample is taken, by default 5.")
 @click.option(
@@ -59,10 +61,8 @@ def bench_command(**asked: Unpack[Asked]) -> None:
     if asked["peers"]:
         _beside_peers(asked, scale)
         return
-    chosen = [workload for workload in workloads.WORKLOADS if only in workload.name]
-    if not chosen:
-        names = "; ".join(workload.name for workload in workloads.WORKLOADS)
-        raise click.UsageError(f"no workload has {only!r} in its name: there are {names}")
+    names = chosen_names([workload.name for workload in workloads.WORKLOADS], only)
+    chosen = [workload for workload in workloads.WORKLOADS if workload.name in names]
     with tempfile.TemporaryDirectory() as folder:
         where = url or f"sqlite:///{Path(folder) / 'bench.db'}"
         results = asyncio.run(_run(measure, where, scale, chosen))

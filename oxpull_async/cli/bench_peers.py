@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,17 +23,13 @@ class Peers:
     samples: Path | None
 
 
-def run_beside_peers(url: str, scale: Any, only: str, peers: Peers) -> dict[str, Any]:
+def run_beside_peers(url: str, scale: Any, only: Sequence[str], peers: Peers) -> dict[str, Any]:
     """Measure, write the files that were asked for, and return the document with its tables."""
     contestants, compare = _module("contestants"), _module("compare")
     store = {"postgresql": "postgres", "postgres": "postgres", "mysql": "mysql"}.get(url.partition(":")[0], "sqlite")
     there = contestants.beside(store)
     chosen = [one for one in there if not peers.names or one.name in peers.names or one.name == contestants.OURS]
-    workloads = [name for name in contestants.measured_on(store) if only in name]
-    if not workloads:
-        raise click.UsageError(
-            f"no workload has {only!r} in its name: there are {'; '.join(contestants.measured_on(store))}"
-        )
+    workloads = chosen_names(contestants.measured_on(store), only)
     unknown = sorted(set(peers.names) - {one.name for one in there})
     if unknown:
         names = ", ".join(one.name for one in there)
@@ -41,6 +38,17 @@ def run_beside_peers(url: str, scale: Any, only: str, peers: Peers) -> dict[str,
     with Console(stderr=True).status("") as status:
         comparison = asyncio.run(compare.compare(url, redis, scale, (chosen, workloads), status.update))
     return _written(url, scale, comparison, peers)
+
+
+def chosen_names(names: Sequence[str], only: Sequence[str]) -> list[str]:
+    """Return the workloads that have one of some texts in their names, all where there is none.
+
+    Raises: UsageError for a text that is in no name.
+    """
+    for text in only:
+        if not any(text in name for name in names):
+            raise click.UsageError(f"no workload has {text!r} in its name: there are {'; '.join(names)}")
+    return [name for name in names if not only or any(text in name for text in only)]
 
 
 def show_comparison(document: dict[str, Any]) -> None:

@@ -75,7 +75,8 @@ def test_the_command_prints_every_sample_for_machines() -> None:
     ("arguments", "says"),
     [
         (("--quick", "--only", "enqueue_many"), "enqueue_many"),
-        (("--only", "nothing like it"), "there are enqueue, one"),
+        (("--quick", "--only", "enqueue_many", "--only", "enqueue, one"), "enqueue, one caller"),
+        (("--only", "enqueue", "--only", "nothing like it"), "there are enqueue, one"),
     ],
 )
 def test_the_command_speaks_to_people(arguments: tuple[str, ...], says: str) -> None:
