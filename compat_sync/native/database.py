@@ -22,7 +22,7 @@ from compat_sync.native.engine import engine_problems
 from compat_sync.native.entry import Reading, Surroundings, remembered
 from compat_sync.native.url import LIBRARIES, read_entry
 from oxpull_async.app.open_database import open_url, with_options
-from oxpull_async.db.contract import Connection, Database, Dialect, Listener
+from oxpull_async.db.contract import Connection, Database, Dialect, Listener, Version
 from oxpull_async.domain.errors import UsageError
 from oxpull_async.domain.settings import USUAL_POOL_SIZE, SettingsKeywords
 from oxpull_async.drivers.url import DatabaseUrl
@@ -134,9 +134,9 @@ class NativeDatabase:
         """Return the column type that ids have on this server."""
         return await self._database().uuid_type()
 
-    async def changed(self) -> bool | None:
-        """Say whether another session has written since the last call; None if unknown."""
-        return await self._database().changed()
+    async def version(self) -> Version | None:
+        """Return what is another one once another session has written; None if unknown."""
+        return await self._database().version()
 
     def patient(self, seconds: float) -> "NativeDatabase":
         """Return this database as one whose commands wait at least `seconds` for another writer."""

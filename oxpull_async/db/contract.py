@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 type Scalar = str | int | float | bool | bytes | tuple[str, ...] | None
 type Row = Sequence[Any]
+type Version = tuple[int, int]
 
 MAX_BATCH_BYTES = 4 * 1024 * 1024
 
@@ -146,10 +147,10 @@ class Database(Protocol):
         Raises: DatabaseTrouble where the server's uuid type does not sort by time.
         """
 
-    async def changed(self) -> bool | None:
-        """Say whether another session has written since the last call.
+    async def version(self) -> Version | None:
+        """Return what is another one once somebody has written; None where that cannot be told.
 
-        None where the database cannot tell.
+        Whoever waits for changes compares it with what it saw last.
         """
 
     def patient(self, seconds: float) -> "Database":

@@ -13,7 +13,7 @@ from dataclasses import replace
 import aiomysql
 from aiomysql.connection import SERVER_STATUS, MySQLResult
 
-from oxpull_async.db.contract import MAX_BATCH_BYTES, Connection, Dialect, Row, Scalar
+from oxpull_async.db.contract import MAX_BATCH_BYTES, Connection, Dialect, Row, Scalar, Version
 from oxpull_async.db.statements import FORMAT, Statement
 from oxpull_async.domain.errors import (
     Conflict,
@@ -208,7 +208,7 @@ class AiomysqlDatabase:
         async with self._pools.connection() as session:
             return id_type(session.facts.version)
 
-    async def changed(self) -> bool | None:
+    async def version(self) -> Version | None:
         """Return None: the server tells nobody whether another session has written."""
         return None
 

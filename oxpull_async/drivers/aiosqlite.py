@@ -11,13 +11,14 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, Concatenate
 from weakref import WeakKeyDictionary
 
 import aiosqlite
 
-from oxpull_async.db.contract import Connection, Dialect, Row, Scalar
+from oxpull_async.db.contract import Connection, Dialect, Row, Scalar, Version
 from oxpull_async.db.statements import QMARK, Statement
 from oxpull_async.domain.errors import DatabaseUnavailable, LockTimeout, TransactionNotOpen, UsageError
 from oxpull_async.drivers.dialects import SQLITE
@@ -44,6 +45,7 @@ _LEAVE_SECONDS = 60.0
 _HURRIED_SECONDS = 0.1
 _ROWS_PER_FETCH = 64
 _CLOSED = (ValueError, sqlite3.ProgrammingError)
+_numbers = count()
 
 
 class AiosqliteSession(Session):
@@ -57,6 +59,7 @@ class AiosqliteSession(Session):
         self.settings = settings
         self.running = 0
         self.left = False
+        self.number = next(_numbers)
         self.seen_version: int | None = None
         self.seen_stamp: tuple[int, ...] | None = None
         self.sent_at = 0.0
@@ -127,14 +130,13 @@ class AiosqliteSession(Session):
             )
         self.patience = (await self.guard(self._answer("PRAGMA busy_timeout", ()))).rows[0][0] / 1000
 
-    async def file_changed(self) -> bool:
-        """Say whether another connection has committed since the last call; True at the first."""
-        before, stamp = self.seen_version, stamp_of(self.settings.path)
-        if before is not None and stamp is not None and stamp == self.seen_stamp:
-            return False
-        answer = await self.guard(self._answer("PRAGMA data_version", ()))
-        self.seen_version, self.seen_stamp = answer.rows[0][0], stamp
-        return self.seen_version != before
+    async def file_version(self) -> Version:
+        """Return what is another one once somebody else has committed; no other session's."""
+        stamp = stamp_of(self.settings.path)
+        if self.seen_version is None or stamp is None or stamp != self.seen_stamp:
+            answer = await self.guard(self._answer("PRAGMA data_version", ()))
+            self.seen_version, self.seen_stamp = answer.rows[0][0], stamp
+        return self.number, self.seen_version
 
     async def _run(self, statement: Statement, values: Sequence[Scalar]) -> Answer:
         errand = _errand(statement, values, run_foreign if self.joined else run_patiently)
@@ -203,12 +205,12 @@ class AiosqliteDatabase:
         """Return the column type that ids have: 32 hexadecimal digits."""
         return "char(32)"
 
-    async def changed(self) -> bool | None:
-        """Say whether the file was written since this loop's last call; True at the first."""
+    async def version(self) -> Version | None:
+        """Return what is another one once anybody has written the file; None in memory."""
         if self.settings.in_memory:
             return None
         async with self._watchers.connection() as session:
-            return await session.file_changed()
+            return await session.file_version()
 
     def patient(self, seconds: float) -> "AiosqliteDatabase":
         """Return this file as one whose commands wait at least `seconds` for another writer."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import asyncpg
 from asyncpg.connect_utils import SessionAttribute
 
-from oxpull_async.db.contract import Connection, Dialect, Row, Scalar
+from oxpull_async.db.contract import Connection, Dialect, Row, Scalar, Version
 from oxpull_async.db.statements import NUMBERED, Statement
 from oxpull_async.domain.errors import (
     ConnectionLost,
@@ -172,7 +172,7 @@ class AsyncpgDatabase:
         """Return the column type that ids have on this server."""
         return "uuid"
 
-    async def changed(self) -> bool | None:
+    async def version(self) -> Version | None:
         """Return None: PostgreSQL tells nobody whether another session has written."""
         return None
 

@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Callable
 
-from oxpull_async.db.contract import Database, Listener
+from oxpull_async.db.contract import Database, Listener, Version
 from oxpull_async.domain.errors import DatabaseTrouble
 from oxpull_async.domain.events import ListenerLost
 from oxpull_async.runtime.hub import Hub
 from oxpull_async.runtime.pauses import Backoff
 
 CHANGE_PAUSE = 0.03
+_UNKNOWN: Version = (-1, -1)
 
 
 class Notifier:
@@ -52,17 +53,19 @@ class Notifier:
 
     async def _watch(self) -> None:
         """Look for changes by others where the database can tell without a query."""
-        while (changed := await self._changed()) is not None:
+        seen: Version | None = None
+        while (version := await self._version()) is not None:
             self.on_pushed(True)
-            if changed:
+            if version == _UNKNOWN or version != seen:
                 self._wake("")
+            seen = version
             await asyncio.sleep(CHANGE_PAUSE)
 
-    async def _changed(self) -> bool | None:
+    async def _version(self) -> Version | None:
         try:
-            return await self._database.changed()
+            return await self._database.version()
         except DatabaseTrouble:
-            return True
+            return _UNKNOWN
 
     def _set(self, state: str) -> None:
         self.state = state

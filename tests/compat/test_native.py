@@ -153,7 +153,7 @@ def test_each_event_loop_has_a_pool_and_none_is_left_when_it_has_ended(alias: st
         async with database.connection() as conn:
             lent.append(cast("Session", conn))
             await asyncio.to_thread(together.wait)
-        await database.changed()
+        await database.version()
 
     threads_before = threading.active_count()
     threads = [threading.Thread(target=asyncio.run, args=(hold(),)) for _ in range(2)]

@@ -81,10 +81,10 @@ async def test_a_file_is_opened_as_the_url_says_or_else_safely(
 async def test_a_task_lives_its_life_on_a_file_with_a_rollback_journal(sqlite_url: str) -> None:
     database = open_url(sqlite_url, journal_mode="delete")
     await migrate(database)
-    await database.changed()
+    before = await database.version()
     async with database.connection() as conn:
         await make.successful(conn)
-    assert await database.changed()
+    assert await database.version() != before
     await database.close()
 
 
@@ -105,7 +105,7 @@ def test_loops_that_come_and_go_leave_no_threads(sqlite_url: str) -> None:
 
     async def use() -> None:
         await migrate(database)
-        await database.changed()
+        await database.version()
 
     for _ in range(10):
         asyncio.run(use())
@@ -164,23 +164,26 @@ async def test_a_full_pool_says_how_large_it_is_and_who_waits(sqlite_url: str) -
 
 
 @pytest.mark.asyncio
-async def test_the_watch_sees_every_commit_and_nothing_else(database: AiosqliteDatabase) -> None:
-    assert await database.changed()
-    assert not await database.changed()
+async def test_the_version_is_another_one_after_every_commit_and_after_nothing_else(
+    database: AiosqliteDatabase,
+) -> None:
+    first = await database.version()
+    assert await database.version() == first
     async with database.connection() as conn:
         await enqueue(conn, make.new_task())
-        assert await database.changed()
+        second = await database.version()
+        assert second != first
         with suppress(RuntimeError):
             async with conn.transaction():
                 await enqueue(conn, make.new_task())
                 raise RuntimeError
         await conn.fetch("schema_versions")
-    assert not await database.changed()
+    assert await database.version() == second
     with foreign_writer(database) as file:
         file.execute("INSERT INTO oxpull_meta VALUES ('new', '')")
-        assert not await database.changed()
+        assert await database.version() == second
         file.execute("COMMIT")
-    assert await database.changed()
+    assert await database.version() not in {first, second}
 
 
 @pytest.mark.asyncio
@@ -189,7 +192,7 @@ async def test_a_database_in_memory_serves_the_test_kit(database: AiosqliteDatab
     await migrate(memory)
     async with memory.connection() as conn:
         assert await make.settled(conn, await make.running(conn), Succeeded("1"))
-    assert await memory.changed() is None
+    assert await memory.version() is None
     await memory.close()
 
 
