@@ -18,7 +18,7 @@ from oxpull_async.drivers.sqlite_errors import may_be_repeated
 MEMORY = ":memory:"
 _SLICE_SECONDS = 0.2
 _BREATH_SECONDS = 0.002
-_TICK_NS = 50_000_000
+_TICK_NS = 1_100_000_000
 _CACHED_STATEMENTS = 256
 _STEPS_BETWEEN_LOOKS = 1_000_000
 _TRANSACTION = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
@@ -187,7 +187,8 @@ def _run(connection: sqlite3.Connection, sql: str, values: Sequence[Scalar]) -> 
 def stamp_of(path: str) -> tuple[int, ...] | None:
     """Return what differs once anybody has written the database; None where it is not sure.
 
-    A write within a tick of the files' clock may leave the times as they are, so fresh ones say nothing.
+    A write within a tick of the files' clock may leave the times as they are, so fresh ones say nothing. Whole
+    seconds are the coarsest in use; a busy machine's file times may lag behind, too.
     """
     stamp: tuple[int, ...] = ()
     for name in (path, path + "-wal"):
